@@ -41,13 +41,3 @@ function(add_linattn_tool name)
   add_dependencies(${name} LinAttnTableGen)
 endfunction()
 
-# linattn_tablegen(Ops.td LinAttnOps -gen-op-decls LinAttnOps.h.inc ...): pairs of generator and output.
-function(linattn_tablegen target source)
-  set(LLVM_TARGET_DEFINITIONS ${source})
-  set(pairs ${ARGN})
-  while(pairs)
-    list(POP_FRONT pairs generator output extra)
-    mlir_tblgen(${output} ${generator} ${extra} EXTRA_INCLUDES ${PROJECT_SOURCE_DIR}/include)
-  endwhile()
-  add_public_tablegen_target(${target})
-endfunction()
