@@ -1,0 +1,1 @@
+"""NumPy references, number formats and test cases for linattn."""
