@@ -1,0 +1,24 @@
+//===- InitAll.cpp - registers everything that linattn offers -----------------------------*- C++ -*-===//
+//
+// Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------------------------------===//
+
+#include "linattn/InitAll.h"
+
+#include "linattn/IR/LinAttn.h"
+
+using namespace mlir;
+
+void linattn::registerAllDialects(DialectRegistry &registry) {
+  registry.insert<LinAttnDialect>();
+}
+
+void linattn::registerAllPasses() {
+  // MLIR aborts on a pipeline that is registered twice.
+  static const bool once = [] {
+    return true;
+  }();
+  (void)once;
+}
