@@ -10,6 +10,7 @@ A failure of the machine that no test can bring about (out of memory, a failed m
 """
 
 import argparse
+import collections
 import pathlib
 import re
 import sys
@@ -17,9 +18,13 @@ import sys
 EMITTERS = ["emitOpError", "emitError", "emitRemark", "emitWarning", "emitOptionalError", "emitSilenceableError",
             "emitDefiniteFailure", "emitSilenceableFailure", "createStringError", "StringError", "WithColor::error",
             "WithColor::warning", "createFileError"]
+# A text that is put together before it goes to an emitter.
+BUILDERS = ["raw_string_ostream"]
 # Ends a text: what is printed there differs from run to run. (formatv {0}, printf %s)
 FORMAT_FIELD = re.compile(r"\{\d[^}]*\}|%[-+ #0-9.]*(?:l|ll|z)?[diuxsfgec]\b|%%|\n")
+# A shorter literal is too weak to stand for a diagnostic alone; given to a function of ours, it is a label.
 MIN_WORDS = 2
+WORD = re.compile(r"[A-Za-z]\w+")
 
 LITERAL = r'"(?:[^"\\\n]|\\.)*"'
 # Comments go, literals stay: a // inside a string is not a comment, a quote inside a comment is not a string.
@@ -88,7 +93,7 @@ class Diagnostic:
 def find_diagnostics(path, text, excused_lines, emitters):
     """Returns (diagnostics, names of the functions that pass a text on to an emitter)."""
     found, forwarders = [], set()
-    call = re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, emitters)) + r")>?\s*\(")
+    call = re.compile(r"(?<!\w)(" + "|".join(map(re.escape, emitters)) + r")>?\s*\(")
     covered = 0
     for match in call.finditer(text):
         if match.start() < covered:
@@ -100,10 +105,11 @@ def find_diagnostics(path, text, excused_lines, emitters):
         pieces = []
         for literals in JOINED_LITERALS.finditer(text, open_bracket, covered):
             pieces += FORMAT_FIELD.split(unquote(literals.group(0)))
-        if any(re.search(r"\w{2}", piece) for piece in pieces):
+        words = max((len(WORD.findall(piece)) for piece in pieces), default=0)
+        if words >= (1 if match.group(1) in EMITTERS else MIN_WORDS):
             line = text[: match.start()].count("\n") + 1
             found.append(Diagnostic(path, line, pieces, excused=line in excused_lines))
-        else:
+        elif match.group(1) in EMITTERS:
             forwarders.add(enclosing_forwarder(text, match.start()))
     return found, forwarders - {None}
 
@@ -118,7 +124,7 @@ def collect(root):
                 excused_lines = {number + 1 for number, line in enumerate(text.split("\n"), 1) if EXCUSE.search(line)}
                 sources.append((path, strip_comments(text), excused_lines))
     forwarders = set().union(*(find_diagnostics(*source, EMITTERS)[1] for source in sources), set())
-    emitters = EMITTERS + sorted(forwarders - set(EMITTERS))
+    emitters = EMITTERS + BUILDERS + sorted(forwarders - set(EMITTERS))
     return [diagnostic for source in sources for diagnostic in find_diagnostics(*source, emitters)[0]]
 
 
@@ -139,16 +145,16 @@ def collect_tests(root):
             if (path.suffix == ".py" and path.name.startswith("test_") and folder != "utils") or (
                     path.suffix == ".cpp" and folder == "unittests"):
                 # Texts may be split over several literals: "expected rank 2, " "got 3"
-                text = path.read_text(encoding="utf-8")
-                lines.append(squeeze(re.sub(r'"\s*\n\s*[rf]?"', "", text)))
+                text = re.sub(r'"\s*\n\s*[rf]?"', "", path.read_text(encoding="utf-8"))
+                lines += [squeeze(line) for line in text.split("\n")]
     return lines
 
 
-def is_tested(diagnostic, lines):
+def is_tested(diagnostic, lines, ambiguous):
     text = squeeze(diagnostic.text)
-    if len(re.findall(r"\w+", text)) >= MIN_WORDS:
+    if len(WORD.findall(text)) >= MIN_WORDS and diagnostic.text not in ambiguous:
         return any(text in line for line in lines)
-    # Too short to tell one diagnostic from another: then all pieces, in order, in one line.
+    # Does not tell one diagnostic from another: then all pieces, in order, in one line.
     pattern = re.compile(".*".join(re.escape(squeeze(piece).strip()) for piece in diagnostic.pieces))
     return any(pattern.search(line) for line in lines)
 
@@ -160,9 +166,11 @@ def main():
     options = parser.parse_args()
     lines = collect_tests(options.root)
     diagnostics = collect(options.root)
+    counts = collections.Counter(diagnostic.text for diagnostic in diagnostics)
+    ambiguous = {text for text, count in counts.items() if count > 1}
     untested = 0
     for diagnostic in diagnostics:
-        if is_tested(diagnostic, lines):
+        if is_tested(diagnostic, lines, ambiguous):
             state = "tested"
         elif diagnostic.excused:
             state = "excused"
