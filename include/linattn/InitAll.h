@@ -1,4 +1,5 @@
-//===- InitAll.h - registers everything that linattn offers -------------------------------*- C++ -*-===//
+//===- InitAll.h - registers everything that linattn offers -------------------------------*- C++
+//-*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,8 +15,8 @@ class DialectRegistry;
 
 namespace mlir::linattn {
 
-/// The linattn dialect and its external models (tiling, run-time verification). Upstream dialects are
-/// the host's to register.
+/// The linattn dialect and its external models (tiling, run-time verification). Upstream dialects
+/// are the host's to register.
 void registerAllDialects(DialectRegistry &registry);
 
 /// All passes and pipelines of linattn. A plugin and its host may both call this.

@@ -1,4 +1,5 @@
-//===- LinAttnDialect.cpp - the linattn dialect and its attributes ----------------------*- C++ -*-===//
+//===- LinAttnDialect.cpp - the linattn dialect and its attributes ----------------------*- C++
+//-*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -42,11 +43,12 @@ LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError, Str
     return emitError() << "plan: expects a subchunk between 1 and the chunk of " << chunk
                        << " tokens, got " << subchunk;
   if (strategy == Strategy::token && chunk != 1)
-    return emitError() << "plan: strategy 'token' takes one token at a time, got a chunk of " << chunk
-                       << "; use 'sweep' or 'chunk'";
+    return emitError() << "plan: strategy 'token' takes one token at a time, got a chunk of "
+                       << chunk << "; use 'sweep' or 'chunk'";
   if (valueTile < 0)
-    return emitError() << "plan: expects value_tile to be 0 (all value columns) or a number of columns, got "
-                       << valueTile;
+    return emitError()
+           << "plan: expects value_tile to be 0 (all value columns) or a number of columns, got "
+           << valueTile;
   if (split < 1)
     return emitError() << "plan: expects to split time into at least 1 part, got " << split;
   return success();

@@ -1,4 +1,5 @@
-//===- RecurrenceCanonicalize.cpp - smaller recurrences with the same meaning ---------------*- C++ -*-===//
+//===- RecurrenceCanonicalize.cpp - smaller recurrences with the same meaning ---------------*- C++
+//-*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,13 +16,14 @@
 using namespace mlir;
 using namespace mlir::linattn;
 
-/// The op without the operands (and their maps, block arguments, results and yielded values) that the
-/// bit vectors name. States keep their checkpoints: both go or neither.
-static void eraseOperands(RecurrenceOp op, PatternRewriter &rewriter, const BitVector &ins, const BitVector &outs,
-                          const BitVector &states) {
+/// The op without the operands (and their maps, block arguments, results and yielded values) that
+/// the bit vectors name. States keep their checkpoints: both go or neither.
+static void eraseOperands(RecurrenceOp op, PatternRewriter &rewriter, const BitVector &ins,
+                          const BitVector &outs, const BitVector &states) {
   SmallVector<Value> keptIns, keptOuts, keptStates, keptCheckpoints;
   SmallVector<AffineMap> maps;
-  auto keep = [&](MutableOperandRange group, const BitVector &erased, SmallVectorImpl<Value> &kept) {
+  auto keep = [&](MutableOperandRange group, const BitVector &erased,
+                  SmallVectorImpl<Value> &kept) {
     for (auto [index, operand] : llvm::enumerate(group))
       if (erased.empty() || !erased[index]) {
         kept.push_back(operand.get());
@@ -39,9 +41,10 @@ static void eraseOperands(RecurrenceOp op, PatternRewriter &rewriter, const BitV
   for (unsigned dim = 0; dim < op.getNumIterators(); ++dim)
     iterators.push_back(op.getIteratorKind(dim));
   std::optional<int64_t> interval = op.getCheckpointInterval();
-  auto smaller = RecurrenceOp::create(rewriter, op.getLoc(), keptIns, op.getSegments(), op.getPositionOffset(),
-                                      keptOuts, keptStates, keptCheckpoints, iterators, maps, op.getReverse(),
-                                      op.getStep(), keptCheckpoints.empty() ? std::nullopt : interval);
+  auto smaller =
+      RecurrenceOp::create(rewriter, op.getLoc(), keptIns, op.getSegments(), op.getPositionOffset(),
+                           keptOuts, keptStates, keptCheckpoints, iterators, maps, op.getReverse(),
+                           op.getStep(), keptCheckpoints.empty() ? std::nullopt : interval);
   smaller->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   smaller.setPlanAttr(op.getPlanAttr());
 
@@ -64,14 +67,16 @@ static void eraseOperands(RecurrenceOp op, PatternRewriter &rewriter, const BitV
     erasedArgs.set(lead + ins.size() + index);
   smaller.getBody().front().eraseArguments(erasedArgs);
   for (unsigned result = 0; result < op->getNumResults(); ++result)
-    results.push_back(isErased(result) ? Value(op->getOperand(op->getNumOperands() - op->getNumResults() + result))
+    results.push_back(isErased(result) ? Value(op->getOperand(op->getNumOperands() -
+                                                              op->getNumResults() + result))
                                        : smaller->getResult(next++));
   rewriter.replaceOp(op, results);
 }
 
 /// True if every iteration dim still has an operand that gives its extent once `ins`, `outs` and
 /// `states` are gone.
-static bool keepsExtents(RecurrenceOp op, const BitVector &ins, const BitVector &outs, const BitVector &states) {
+static bool keepsExtents(RecurrenceOp op, const BitVector &ins, const BitVector &outs,
+                         const BitVector &states) {
   BitVector bare(op.getNumIterators());
   if (std::optional<unsigned> segment = op.getSegmentDim())
     bare.set(*segment);
@@ -91,8 +96,8 @@ static bool keepsExtents(RecurrenceOp op, const BitVector &ins, const BitVector 
 
 namespace {
 
-/// Drops inputs that the body does not use, outs whose result nobody uses, and states that influence
-/// nothing but themselves.
+/// Drops inputs that the body does not use, outs whose result nobody uses, and states that
+/// influence nothing but themselves.
 struct DropUnused : OpRewritePattern<RecurrenceOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(RecurrenceOp op, PatternRewriter &rewriter) const override {
@@ -158,14 +163,16 @@ struct SinkConstantInputs : OpRewritePattern<RecurrenceOp> {
       if (auto splat = dyn_cast<SplatElementsAttr>(attribute))
         attribute = splat.getSplatValue<Attribute>();
       auto number = dyn_cast<TypedAttr>(attribute);
-      if (!number || isa<ElementsAttr>(attribute) || number.getType() != getElementTypeOrSelf(arg.getType()))
+      if (!number || isa<ElementsAttr>(attribute) ||
+          number.getType() != getElementTypeOrSelf(arg.getType()))
         continue;
       if (auto tensor = dyn_cast<RankedTensorType>(arg.getType())) {
         if (!tensor.hasStaticShape())
           continue;
         number = DenseElementsAttr::get(tensor, attribute);
       }
-      rewriter.replaceAllUsesWith(arg, arith::ConstantOp::create(rewriter, op.getLoc(), number).getResult());
+      rewriter.replaceAllUsesWith(
+          arg, arith::ConstantOp::create(rewriter, op.getLoc(), number).getResult());
       changed = true;
     }
     return success(changed);

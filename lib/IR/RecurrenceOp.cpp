@@ -1,4 +1,5 @@
-//===- RecurrenceOp.cpp - building and asking a recurrence -------------------------------*- C++ -*-===//
+//===- RecurrenceOp.cpp - building and asking a recurrence -------------------------------*- C++
+//-*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -24,8 +25,9 @@ using namespace mlir::linattn;
 //===----------------------------------------------------------------------------------------------===//
 
 void RecurrenceOp::build(OpBuilder &builder, OperationState &state, ValueRange ins, Value segments,
-                         Value positionOffset, ValueRange outs, ValueRange states, ValueRange checkpoints,
-                         ArrayRef<IteratorKind> iterators, ArrayRef<AffineMap> indexingMaps, bool reverse,
+                         Value positionOffset, ValueRange outs, ValueRange states,
+                         ValueRange checkpoints, ArrayRef<IteratorKind> iterators,
+                         ArrayRef<AffineMap> indexingMaps, bool reverse,
                          std::optional<int64_t> step, std::optional<int64_t> checkpointInterval) {
   state.addOperands(ins);
   if (segments)
@@ -39,8 +41,10 @@ void RecurrenceOp::build(OpBuilder &builder, OperationState &state, ValueRange i
   int32_t sizes[] = {int32_t(ins.size()),  segments ? 1 : 0,       positionOffset ? 1 : 0,
                      int32_t(outs.size()), int32_t(states.size()), int32_t(checkpoints.size())};
   llvm::copy(sizes, properties.operandSegmentSizes.begin());
-  properties.iterators = builder.getArrayAttr(llvm::map_to_vector(
-      iterators, [&](IteratorKind kind) -> Attribute { return IteratorKindAttr::get(builder.getContext(), kind); }));
+  properties.iterators =
+      builder.getArrayAttr(llvm::map_to_vector(iterators, [&](IteratorKind kind) -> Attribute {
+        return IteratorKindAttr::get(builder.getContext(), kind);
+      }));
   properties.indexing_maps = builder.getAffineMapArrayAttr(indexingMaps);
   if (reverse)
     properties.reverse = builder.getUnitAttr();
@@ -66,7 +70,9 @@ static std::optional<unsigned> findIterator(RecurrenceOp op, IteratorKind kind) 
 
 unsigned RecurrenceOp::getTimeDim() { return *findIterator(*this, IteratorKind::time); }
 
-std::optional<unsigned> RecurrenceOp::getSegmentDim() { return findIterator(*this, IteratorKind::segment); }
+std::optional<unsigned> RecurrenceOp::getSegmentDim() {
+  return findIterator(*this, IteratorKind::segment);
+}
 
 SmallVector<unsigned> RecurrenceOp::getParallelDims() {
   SmallVector<unsigned> dims;
@@ -78,11 +84,14 @@ SmallVector<unsigned> RecurrenceOp::getParallelDims() {
 
 /// Calls `visit(operand, operand dim, iteration dim)` wherever an iteration dim occurs bare. In the
 /// maps of checkpoints the time dim counts something else, so it does not count there.
-static void visitBareDims(RecurrenceOp op, function_ref<void(OpOperand &, unsigned, unsigned)> visit) {
+static void visitBareDims(RecurrenceOp op,
+                          function_ref<void(OpOperand &, unsigned, unsigned)> visit) {
   for (OpOperand &operand : op->getOpOperands()) {
-    if (op.getSegments() && operand.getOperandNumber() == op.getSegmentsMutable().begin()->getOperandNumber())
+    if (op.getSegments() &&
+        operand.getOperandNumber() == op.getSegmentsMutable().begin()->getOperandNumber())
       continue;
-    bool isCheckpoint = operand.getOperandNumber() >= op->getNumOperands() - op.getCheckpoints().size();
+    bool isCheckpoint =
+        operand.getOperandNumber() >= op->getNumOperands() - op.getCheckpoints().size();
     for (auto [operandDim, expr] : llvm::enumerate(op.getMap(operand).getResults())) {
       auto dim = dyn_cast<AffineDimExpr>(expr);
       if (!dim || dim.getPosition() >= op.getNumIterators() ||
@@ -162,13 +171,16 @@ ArrayRef<BlockArgument> RecurrenceOp::getStateArgs() {
   return getBody().getArguments().take_back(getStates().size());
 }
 
-OperandRange RecurrenceOp::getYieldedOuts() { return getYield().getValues().take_front(getOuts().size()); }
+OperandRange RecurrenceOp::getYieldedOuts() {
+  return getYield().getValues().take_front(getOuts().size());
+}
 
 OperandRange RecurrenceOp::getYieldedStates() {
   return getYield().getValues().drop_front(getOuts().size());
 }
 
-LogicalResult RecurrenceOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
+LogicalResult RecurrenceOp::reifyResultShapes(OpBuilder &builder,
+                                              ReifiedRankedShapedTypeDims &shapes) {
   for (OpOperand &init : getDpsInitsMutable())
     shapes.push_back(tensor::getMixedSizes(builder, getLoc(), init.get()));
   return success();

@@ -1,4 +1,5 @@
-//===- RecurrenceSyntax.cpp - parsing and printing a recurrence ---------------------------*- C++ -*-===//
+//===- RecurrenceSyntax.cpp - parsing and printing a recurrence ---------------------------*- C++
+//-*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -57,7 +58,8 @@ public:
       return failure();
     if (offset.size() > 1)
       return parser.emitError(offsetLoc) << "expects one position offset, got " << offset.size();
-    if (parseGroup("outs", outs, /*hasArg=*/false) || parseGroup("states", states, /*hasArg=*/true) ||
+    if (parseGroup("outs", outs, /*hasArg=*/false) ||
+        parseGroup("states", states, /*hasArg=*/true) ||
         parseGroup("checkpoints", checkpoints, /*hasArg=*/false))
       return failure();
     if (!checkpoints.empty()) {
@@ -73,11 +75,14 @@ public:
     if (parser.parseRegion(*body, args))
       return failure();
     if (body->empty())
-      return parser.emitError(bodyLoc, "expects a body that ends in linattn.yield, got an empty region");
+      return parser.emitError(bodyLoc,
+                              "expects a body that ends in linattn.yield, got an empty region");
 
-    SmallVector<int32_t> sizes{int32_t(ins.size()),  hasSegments,           int32_t(offset.size()),
-                               int32_t(outs.size()), int32_t(states.size()), int32_t(checkpoints.size())};
-    if (resolve(ins) || (hasSegments && parser.resolveOperand(segments, segmentsType, result.operands)) ||
+    SmallVector<int32_t> sizes{int32_t(ins.size()),    hasSegments,
+                               int32_t(offset.size()), int32_t(outs.size()),
+                               int32_t(states.size()), int32_t(checkpoints.size())};
+    if (resolve(ins) ||
+        (hasSegments && parser.resolveOperand(segments, segmentsType, result.operands)) ||
         resolve(offset) || resolve(outs) || resolve(states) || resolve(checkpoints))
       return failure();
     result.addAttribute("operandSegmentSizes", builder().getDenseI32ArrayAttr(sizes));
@@ -100,7 +105,8 @@ private:
         return failure();
       std::optional<IteratorKind> kind = symbolizeIteratorKind(keyword);
       if (!kind)
-        return parser.emitError(loc) << "expects iterator 'parallel', 'time' or 'segment', got '" << keyword << "'";
+        return parser.emitError(loc)
+               << "expects iterator 'parallel', 'time' or 'segment', got '" << keyword << "'";
       kinds.push_back(IteratorKindAttr::get(parser.getContext(), *kind));
       return success();
     };
@@ -152,9 +158,12 @@ private:
       StringRef name = attribute.getName();
       if (name == "plan") {
         if (!isa<PlanAttr>(attribute.getValue()))
-          return parser.emitError(loc) << "expects plan to be a #linattn.plan attribute, got " << attribute.getValue();
-      } else if (llvm::is_contained(RecurrenceOp::getAttributeNames(), name) || name == "operandSegmentSizes") {
-        return parser.emitError(loc) << "attribute '" << name << "' has a clause of its own and cannot be given here";
+          return parser.emitError(loc)
+                 << "expects plan to be a #linattn.plan attribute, got " << attribute.getValue();
+      } else if (llvm::is_contained(RecurrenceOp::getAttributeNames(), name) ||
+                 name == "operandSegmentSizes") {
+        return parser.emitError(loc)
+               << "attribute '" << name << "' has a clause of its own and cannot be given here";
       }
       result.addAttribute(name, attribute.getValue());
     }
@@ -185,8 +194,8 @@ ParseResult RecurrenceOp::parse(OpAsmParser &parser, OperationState &result) {
 //===----------------------------------------------------------------------------------------------===//
 
 /// Prints `keyword(%x via #map : type as %arg : type, ...)` on a line of its own.
-static void printGroup(OpAsmPrinter &printer, RecurrenceOp op, StringRef keyword, MutableOperandRange group,
-                       ArrayRef<BlockArgument> args = {}) {
+static void printGroup(OpAsmPrinter &printer, RecurrenceOp op, StringRef keyword,
+                       MutableOperandRange group, ArrayRef<BlockArgument> args = {}) {
   if (group.empty())
     return;
   printer.printNewline();
@@ -240,7 +249,8 @@ void RecurrenceOp::print(OpAsmPrinter &printer) {
 }
 
 void RecurrenceOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn setName) {
-  if (&region != &getBody() || region.getNumArguments() != (getStep() ? 1 : 0) + getIns().size() + getStates().size())
+  if (&region != &getBody() ||
+      region.getNumArguments() != (getStep() ? 1 : 0) + getIns().size() + getStates().size())
     return;
   if (BlockArgument live = getLiveArg())
     setName(live, "live");

@@ -1,13 +1,14 @@
-//===- RecurrenceVerifier.cpp - the rules of a recurrence -----------------------------------*- C++ -*-===//
+//===- RecurrenceVerifier.cpp - the rules of a recurrence -----------------------------------*- C++
+//-*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------------------------------===//
 //
-// The rules in the order in which they can be checked: what they say about operands first (`verify`),
-// then what they say about the body (`verifyRegions`, once the ops inside are known to be valid). Each
-// rule has a test in test/IR/invalid.mlir.
+// The rules in the order in which they can be checked: what they say about operands first
+// (`verify`), then what they say about the body (`verifyRegions`, once the ops inside are known to
+// be valid). Each rule has a test in test/IR/invalid.mlir.
 //
 //===----------------------------------------------------------------------------------------------===//
 
@@ -59,7 +60,8 @@ private:
   LogicalResult verifySlice(const MappedOperand &operand, Type slice);
   LogicalResult verifyStateSlice(const MappedOperand &operand, Type slice);
   LogicalResult verifySideEffects();
-  SmallVector<int64_t> getExtents(const MappedOperand &operand, ArrayRef<int64_t> sliceExtents = {});
+  SmallVector<int64_t> getExtents(const MappedOperand &operand,
+                                  ArrayRef<int64_t> sliceExtents = {});
   bool isCheckpoint(const MappedOperand &operand) {
     return operand.operand->getOperandNumber() >= op->getNumOperands() - op.getCheckpoints().size();
   }
@@ -93,10 +95,12 @@ LogicalResult RecurrenceVerifier::verifyIterators() {
   if (numSegment > 1)
     return op.emitOpError() << "expects at most one 'segment' iterator, got " << numSegment;
   if (numSegment && !op.getSegments())
-    return op.emitOpError() << "has a 'segment' iterator but no segments; add a segments(...) clause with the "
-                               "offsets of the packed sequences or make the dim 'parallel'";
+    return op.emitOpError()
+           << "has a 'segment' iterator but no segments; add a segments(...) clause with the "
+              "offsets of the packed sequences or make the dim 'parallel'";
   if (!numSegment && op.getSegments())
-    return op.emitOpError() << "has segments but no 'segment' iterator to number their states; add one";
+    return op.emitOpError()
+           << "has segments but no 'segment' iterator to number their states; add one";
   return success();
 }
 
@@ -106,31 +110,34 @@ LogicalResult RecurrenceVerifier::verifyClauses() {
     if (type.getRank() != 1)
       return op.emitOpError() << "expects segments to be offsets of rank 1, got " << type;
     if (type.getDimSize(0) == 0)
-      return op.emitOpError() << "expects at least one segment offset (number of sequences plus one), got " << type;
+      return op.emitOpError()
+             << "expects at least one segment offset (number of sequences plus one), got " << type;
   }
   if (std::optional<int64_t> step = op.getStep(); step && *step < 1)
     return op.emitOpError() << "expects a step of at least 1 token, got " << *step;
   std::optional<int64_t> interval = op.getCheckpointInterval();
   if (interval && *interval < 1)
-    return op.emitOpError() << "expects checkpoints every 1 or more tokens, got every " << *interval;
+    return op.emitOpError() << "expects checkpoints every 1 or more tokens, got every "
+                            << *interval;
   if (interval.has_value() == op.getCheckpoints().empty())
     return op.emitOpError() << "expects checkpoints and their interval together, got "
                             << (interval ? "only the interval" : "no interval");
   if (interval && op.getCheckpoints().size() != op.getStates().size())
-    return op.emitOpError() << "expects one checkpoint output per state (" << op.getStates().size() << "), got "
-                            << op.getCheckpoints().size();
+    return op.emitOpError() << "expects one checkpoint output per state (" << op.getStates().size()
+                            << "), got " << op.getCheckpoints().size();
   if (interval && *interval % op.getStep().value_or(1) != 0)
-    return op.emitOpError() << "expects the checkpoint interval to be a multiple of the step of " << *op.getStep()
-                            << " tokens, got " << *interval;
+    return op.emitOpError() << "expects the checkpoint interval to be a multiple of the step of "
+                            << *op.getStep() << " tokens, got " << *interval;
   return success();
 }
 
 LogicalResult RecurrenceVerifier::collectOperands() {
   size_t numMapped = op->getNumOperands() - (op.getSegments() ? 1 : 0);
   if (op.getIndexingMaps().size() != numMapped)
-    return op.emitOpError() << "expects one indexing map per operand except segments (" << numMapped << "), got "
-                            << op.getIndexingMaps().size();
-  auto collect = [&](StringRef name, MutableOperandRange range, SmallVectorImpl<MappedOperand> &group) {
+    return op.emitOpError() << "expects one indexing map per operand except segments (" << numMapped
+                            << "), got " << op.getIndexingMaps().size();
+  auto collect = [&](StringRef name, MutableOperandRange range,
+                     SmallVectorImpl<MappedOperand> &group) {
     for (auto [index, operand] : llvm::enumerate(range)) {
       std::string number = name == "position offset" ? "" : " #" + std::to_string(index);
       group.push_back({name.str() + number, &operand, op.getMap(operand), {}});
@@ -149,19 +156,22 @@ LogicalResult RecurrenceVerifier::verifyMap(MappedOperand &operand) {
   AffineMap map = operand.map;
   unsigned numIterators = op.getNumIterators();
   if (map.getNumSymbols() != 0)
-    return op.emitOpError() << operand.name << ": expects an indexing map without symbols, got " << toString(map);
+    return op.emitOpError() << operand.name << ": expects an indexing map without symbols, got "
+                            << toString(map);
   if (map.getNumDims() < numIterators)
     return op.emitOpError() << operand.name << ": expects an indexing map over the " << numIterators
                             << " iteration dims followed by slice dims, got " << toString(map);
   if (map.getNumResults() != operand.getShape().size())
-    return op.emitOpError() << operand.name << ": expects one map result per dim of " << operand.getType() << ", got "
-                            << toString(map);
+    return op.emitOpError() << operand.name << ": expects one map result per dim of "
+                            << operand.getType() << ", got " << toString(map);
   for (AffineExpr expr : map.getResults()) {
     FailureOr<IndexForm> form = IndexForm::get(expr);
     if (failed(form))
-      return op.emitOpError() << operand.name << ": expects map results that are sums of dims, of 'dim floordiv N' and "
-                                 "'dim mod N', and of constants, got "
-                              << toString(expr) << " in " << toString(map);
+      return op.emitOpError()
+             << operand.name
+             << ": expects map results that are sums of dims, of 'dim floordiv N' and "
+                "'dim mod N', and of constants, got "
+             << toString(expr) << " in " << toString(map);
     operand.forms.push_back(*form);
   }
   for (unsigned dim = numIterators; dim < map.getNumDims(); ++dim) {
@@ -174,17 +184,23 @@ LogicalResult RecurrenceVerifier::verifyMap(MappedOperand &operand) {
           plain &= term.digit.isWholeDim() && term.coefficient == 1;
         }
     if (uses != 1 || !plain)
-      return op.emitOpError() << operand.name << ": expects slice dim " << toString(getAffineDimExpr(dim, op.getContext()))
-                              << " to occur exactly once and with coefficient 1, got " << toString(map);
+      return op.emitOpError() << operand.name << ": expects slice dim "
+                              << toString(getAffineDimExpr(dim, op.getContext()))
+                              << " to occur exactly once and with coefficient 1, got "
+                              << toString(map);
   }
   for (const IndexForm &form : operand.forms)
-    if (llvm::count_if(form.terms, [&](const IndexTerm &term) { return term.digit.dim >= numIterators; }) > 1)
-      return op.emitOpError() << operand.name << ": expects at most one slice dim per map result, got " << toString(map);
+    if (llvm::count_if(form.terms,
+                       [&](const IndexTerm &term) { return term.digit.dim >= numIterators; }) > 1)
+      return op.emitOpError() << operand.name
+                              << ": expects at most one slice dim per map result, got "
+                              << toString(map);
   return success();
 }
 
 /// Extents of the domain of an operand's map. In the maps of checkpoints time counts checkpoints.
-SmallVector<int64_t> RecurrenceVerifier::getExtents(const MappedOperand &operand, ArrayRef<int64_t> sliceExtents) {
+SmallVector<int64_t> RecurrenceVerifier::getExtents(const MappedOperand &operand,
+                                                    ArrayRef<int64_t> sliceExtents) {
   SmallVector<int64_t> extents = op.getStaticExtents();
   int64_t &time = extents[op.getTimeDim()];
   if (isCheckpoint(operand))
@@ -207,20 +223,24 @@ LogicalResult RecurrenceVerifier::verifyExtents() {
         isBare[*dim] = true;
         int64_t size = operand.getShape()[index];
         if (ShapedType::isStatic(size) && size != extents[*dim])
-          return op.emitOpError() << operand.name << ": expects dim " << index << " to have the extent "
-                                  << extents[*dim] << " of iteration dim #" << *dim << ", got " << operand.getType();
+          return op.emitOpError() << operand.name << ": expects dim " << index
+                                  << " to have the extent " << extents[*dim]
+                                  << " of iteration dim #" << *dim << ", got " << operand.getType();
       }
   for (auto [dim, bare] : llvm::enumerate(isBare))
     if (!bare && op.getIteratorKind(dim) != IteratorKind::segment)
-      return op.emitOpError() << "cannot tell the extent of iteration dim #" << dim
-                              << ": expects it to occur bare, as a map result of its own, in some operand's map";
+      return op.emitOpError()
+             << "cannot tell the extent of iteration dim #" << dim
+             << ": expects it to occur bare, as a map result of its own, in some operand's map";
   return success();
 }
 
-LogicalResult RecurrenceVerifier::verifyInjective(const MappedOperand &operand, ArrayRef<unsigned> dims) {
+LogicalResult RecurrenceVerifier::verifyInjective(const MappedOperand &operand,
+                                                  ArrayRef<unsigned> dims) {
   if (std::optional<unsigned> dim = findUndeterminedDim(operand.forms, getExtents(operand), dims))
-    return op.emitOpError() << operand.name << ": expects an injective map, but " << toString(operand.map)
-                            << " does not determine iteration dim #" << *dim << ": several steps would share an element";
+    return op.emitOpError() << operand.name << ": expects an injective map, but "
+                            << toString(operand.map) << " does not determine iteration dim #"
+                            << *dim << ": several steps would share an element";
   return success();
 }
 
@@ -234,11 +254,14 @@ LogicalResult RecurrenceVerifier::verifyOperands() {
   for (SmallVectorImpl<MappedOperand> *group : {&states, &offset})
     for (MappedOperand &operand : *group)
       if (op.usesTime(operand.map))
-        return op.emitOpError() << operand.name << ": expects a map that does not use the time dim #" << op.getTimeDim()
-                                << ", got " << toString(operand.map);
+        return op.emitOpError() << operand.name
+                                << ": expects a map that does not use the time dim #"
+                                << op.getTimeDim() << ", got " << toString(operand.map);
   for (MappedOperand &operand : offset) {
     if (op.getNumSliceDims(operand.map) != 0)
-      return op.emitOpError() << operand.name << ": expects one integer per state, got the slice dims of " << toString(operand.map);
+      return op.emitOpError() << operand.name
+                              << ": expects one integer per state, got the slice dims of "
+                              << toString(operand.map);
     if (!getElementTypeOrSelf(operand.getType()).isIntOrIndex())
       return op.emitOpError() << operand.name << ": expects an integer or index element type, got "
                               << operand.getType();
@@ -281,7 +304,8 @@ LogicalResult RecurrenceVerifier::verifySlice(const MappedOperand &operand, Type
                             << ", got " << slice;
   Type element = getElementTypeOrSelf(operand.getType());
   if (getElementTypeOrSelf(slice) != element)
-    return op.emitOpError() << operand.name << ": expects a slice of element type " << element << ", got " << slice;
+    return op.emitOpError() << operand.name << ": expects a slice of element type " << element
+                            << ", got " << slice;
   ArrayRef<int64_t> shape = tensor ? tensor.getShape() : ArrayRef<int64_t>();
   if (leading) {
     if (shape.front() != *step)
@@ -293,17 +317,20 @@ LogicalResult RecurrenceVerifier::verifySlice(const MappedOperand &operand, Type
   for (auto [index, form] : llvm::enumerate(operand.forms)) {
     int64_t size = operand.getShape()[index];
     for (const IndexTerm &term : form.terms)
-      if (term.digit.dim >= op.getNumIterators() && ShapedType::isDynamic(extents[term.digit.dim])) {
+      if (term.digit.dim >= op.getNumIterators() &&
+          ShapedType::isDynamic(extents[term.digit.dim])) {
         if (form.terms.size() > 1 || form.constant != 0)
           return op.emitOpError() << operand.name << ": expects a static extent for slice dim "
-                                  << toString(term.digit.getExpr(op.getContext())) << " of " << toString(operand.map) << ", got " << slice;
+                                  << toString(term.digit.getExpr(op.getContext())) << " of "
+                                  << toString(operand.map) << ", got " << slice;
         extents[term.digit.dim] = size;
       }
     auto range = form.getRange(extents);
     if (range && (range->first < 0 || (ShapedType::isStatic(size) && range->second >= size)))
-      return op.emitOpError() << operand.name << ": map result " << toString(form.getExpr(op.getContext())) << " reaches index "
-                              << (range->first < 0 ? range->first : range->second) << ", outside of dim " << index
-                              << " of " << operand.getType();
+      return op.emitOpError() << operand.name << ": map result "
+                              << toString(form.getExpr(op.getContext())) << " reaches index "
+                              << (range->first < 0 ? range->first : range->second)
+                              << ", outside of dim " << index << " of " << operand.getType();
   }
   return success();
 }
@@ -316,9 +343,11 @@ LogicalResult RecurrenceVerifier::verifyStateSlice(const MappedOperand &operand,
 
 LogicalResult RecurrenceVerifier::verifySideEffects() {
   WalkResult result = op.getBody().walk([&](Operation *nested) -> WalkResult {
-    if (isa<YieldOp>(nested) || isMemoryEffectFree(nested) || nested->hasTrait<OpTrait::HasRecursiveMemoryEffects>())
+    if (isa<YieldOp>(nested) || isMemoryEffectFree(nested) ||
+        nested->hasTrait<OpTrait::HasRecursiveMemoryEffects>())
       return WalkResult::advance();
-    nested->emitOpError() << "is not allowed in the body of a recurrence: expects ops without side effects on memory";
+    nested->emitOpError()
+        << "is not allowed in the body of a recurrence: expects ops without side effects on memory";
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());
@@ -334,8 +363,8 @@ LogicalResult RecurrenceVerifier::verifyBody() {
   Block &block = op.getBody().front();
   auto yield = dyn_cast<YieldOp>(block.getTerminator());
   if (!yield)
-    return op.emitOpError() << "expects a body that ends in linattn.yield, got '" << block.getTerminator()->getName()
-                            << "'";
+    return op.emitOpError() << "expects a body that ends in linattn.yield, got '"
+                            << block.getTerminator()->getName() << "'";
   size_t numArgs = (op.getStep() ? 1 : 0) + ins.size() + states.size();
   if (block.getNumArguments() != numArgs)
     return op.emitOpError() << "expects " << numArgs << " block arguments ("
@@ -345,7 +374,8 @@ LogicalResult RecurrenceVerifier::verifyBody() {
     return op.emitOpError() << "expects the number of live rows to be of type index, got "
                             << op.getLiveArg().getType();
   if (yield.getValues().size() != outs.size() + states.size())
-    return yield.emitOpError() << "expects one value per out and state (" << outs.size() + states.size() << "), got "
+    return yield.emitOpError() << "expects one value per out and state ("
+                               << outs.size() + states.size() << "), got "
                                << yield.getValues().size();
   for (auto [operand, arg] : llvm::zip_equal(ins, op.getInArgs()))
     if (failed(verifySlice(operand, arg.getType())))
@@ -353,12 +383,13 @@ LogicalResult RecurrenceVerifier::verifyBody() {
   for (auto [operand, value] : llvm::zip_equal(outs, op.getYieldedOuts()))
     if (failed(verifySlice(operand, value.getType())))
       return failure();
-  for (auto [operand, arg, value] : llvm::zip_equal(states, op.getStateArgs(), op.getYieldedStates())) {
+  for (auto [operand, arg, value] :
+       llvm::zip_equal(states, op.getStateArgs(), op.getYieldedStates())) {
     if (failed(verifyStateSlice(operand, arg.getType())))
       return failure();
     if (value.getType() != arg.getType())
-      return yield.emitOpError() << operand.name << ": expects the new state to have the type " << arg.getType()
-                                 << " of the old one, got " << value.getType();
+      return yield.emitOpError() << operand.name << ": expects the new state to have the type "
+                                 << arg.getType() << " of the old one, got " << value.getType();
   }
   for (auto [operand, arg] : llvm::zip(checkpoints, op.getStateArgs()))
     if (failed(verifySlice(operand, arg.getType())))

@@ -1,4 +1,5 @@
-//===- StepOps.cpp - decay, read, write and index -------------------------------------------*- C++ -*-===//
+//===- StepOps.cpp - decay, read, write and index -------------------------------------------*- C++
+//-*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,14 +21,16 @@ using namespace mlir::linattn;
 //===----------------------------------------------------------------------------------------------===//
 
 /// Arithmetic is in the state's element type, so an operand may be narrower but not wider.
-static LogicalResult verifyElement(Operation *op, StringRef name, Type type, RankedTensorType state) {
+static LogicalResult verifyElement(Operation *op, StringRef name, Type type,
+                                   RankedTensorType state) {
   auto widthOf = [](Type element) {
     if (auto complex = dyn_cast<ComplexType>(element))
       element = complex.getElementType();
     return element.getIntOrFloatBitWidth();
   };
   Type element = getElementTypeOrSelf(type), want = state.getElementType();
-  bool fits = element == want || (widthOf(element) < widthOf(want) && (isa<FloatType>(element) || isa<ComplexType>(want)));
+  bool fits = element == want || (widthOf(element) < widthOf(want) &&
+                                  (isa<FloatType>(element) || isa<ComplexType>(want)));
   if (!fits)
     return op->emitOpError() << "expects " << name << " of the state's element type " << want
                              << " or of a narrower one, got " << type << "; truncate it explicitly";
@@ -42,13 +45,14 @@ static LogicalResult verifyState(Operation *op, RankedTensorType state) {
 
 static LogicalResult verifyAxis(Operation *op, int64_t axis, RankedTensorType state) {
   if (axis < 0 || axis >= state.getRank())
-    return op->emitOpError() << "expects an axis between 0 and " << state.getRank() - 1 << " of " << state << ", got "
-                             << axis;
+    return op->emitOpError() << "expects an axis between 0 and " << state.getRank() - 1 << " of "
+                             << state << ", got " << axis;
   return success();
 }
 
 /// Checks that `type` has the extents `want` (a scalar if empty). Dynamic extents match anything.
-static LogicalResult verifyShape(Operation *op, StringRef name, Type type, ArrayRef<int64_t> want, StringRef meaning) {
+static LogicalResult verifyShape(Operation *op, StringRef name, Type type, ArrayRef<int64_t> want,
+                                 StringRef meaning) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   ArrayRef<int64_t> got = tensor ? tensor.getShape() : ArrayRef<int64_t>();
   bool isScalar = !tensor;
@@ -73,18 +77,22 @@ static LogicalResult verifyShape(Operation *op, StringRef name, Type type, Array
   return diag << " (" << meaning << "), got " << type;
 }
 
-static LogicalResult verifyAddress(Operation *op, RankedTensorType state, RankedTensorType address, int64_t axis) {
+static LogicalResult verifyAddress(Operation *op, RankedTensorType state, RankedTensorType address,
+                                   int64_t axis) {
   if (failed(verifyState(op, state)) || failed(verifyAxis(op, axis, state)) ||
       failed(verifyElement(op, "an address", address, state)))
     return failure();
   SmallVector<int64_t> want{state.getDimSize(axis)};
   if (address.getRank() == 2)
     want.insert(want.begin(), address.getDimSize(0));
-  return verifyShape(op, "the address", address, want, "the state's extent along axis " + std::to_string(axis));
+  return verifyShape(op, "the address", address, want,
+                     "the state's extent along axis " + std::to_string(axis));
 }
 
-/// Shape of what is read from or written to the state next to `address`: its other axis, once per row.
-static SmallVector<int64_t> getValueShape(RankedTensorType state, RankedTensorType address, int64_t axis) {
+/// Shape of what is read from or written to the state next to `address`: its other axis, once per
+/// row.
+static SmallVector<int64_t> getValueShape(RankedTensorType state, RankedTensorType address,
+                                          int64_t axis) {
   SmallVector<int64_t> shape;
   if (address.getRank() == 2)
     shape.push_back(address.getDimSize(0));
@@ -99,7 +107,8 @@ static SmallVector<int64_t> getValueShape(RankedTensorType state, RankedTensorTy
 
 LogicalResult DecayOp::verify() {
   RankedTensorType state = getState().getType();
-  if (failed(verifyState(*this, state)) || failed(verifyElement(*this, "a decay", getBy().getType(), state)))
+  if (failed(verifyState(*this, state)) ||
+      failed(verifyElement(*this, "a decay", getBy().getType(), state)))
     return failure();
   SmallVector<int64_t> want;
   int64_t last = -1;
@@ -140,10 +149,13 @@ struct MergeDecays : OpRewritePattern<DecayOp> {
     if (!inner || !inner->hasOneUse())
       return rewriter.notifyMatchFailure(op, "the state is not a decay of its own");
     if (inner.getAxes() != op.getAxes() || inner.getLinear() != op.getLinear() ||
-        inner.getBy().getType() != op.getBy().getType() || !isa<FloatType>(getElementTypeOrSelf(op.getBy())))
+        inner.getBy().getType() != op.getBy().getType() ||
+        !isa<FloatType>(getElementTypeOrSelf(op.getBy())))
       return rewriter.notifyMatchFailure(op, "the decays differ in kind, axes or type");
-    Value by = op.getLinear() ? arith::MulFOp::create(rewriter, op.getLoc(), inner.getBy(), op.getBy()).getResult()
-                              : arith::AddFOp::create(rewriter, op.getLoc(), inner.getBy(), op.getBy()).getResult();
+    Value by =
+        op.getLinear()
+            ? arith::MulFOp::create(rewriter, op.getLoc(), inner.getBy(), op.getBy()).getResult()
+            : arith::AddFOp::create(rewriter, op.getLoc(), inner.getBy(), op.getBy()).getResult();
     rewriter.replaceOpWithNewOp<DecayOp>(op, inner.getState(), by, op.getAxes(), op.getLinear());
     return success();
   }
@@ -164,18 +176,22 @@ LogicalResult ReadOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
   auto state = dyn_cast<RankedTensorType>(adaptor.getState().getType());
   auto address = dyn_cast<RankedTensorType>(adaptor.getAddress().getType());
   int64_t axis = adaptor.getAxis();
-  if (!state || !address || state.getRank() < 1 || state.getRank() > 2 || axis < 0 || axis >= state.getRank() ||
-      address.getRank() < 1 || address.getRank() > 2)
-    return emitOptionalError(loc, "linattn.read expects a state of rank 1 or 2, one of its axes and an address of "
-                                  "rank 1 or 2, got ",
-                             adaptor.getState().getType(), ", axis ", axis, " and ", adaptor.getAddress().getType());
+  if (!state || !address || state.getRank() < 1 || state.getRank() > 2 || axis < 0 ||
+      axis >= state.getRank() || address.getRank() < 1 || address.getRank() > 2)
+    return emitOptionalError(
+        loc,
+        "linattn.read expects a state of rank 1 or 2, one of its axes and an address of "
+        "rank 1 or 2, got ",
+        adaptor.getState().getType(), ", axis ", axis, " and ", adaptor.getAddress().getType());
   SmallVector<int64_t> shape = getValueShape(state, address, axis);
-  types.push_back(shape.empty() ? state.getElementType() : RankedTensorType::get(shape, state.getElementType()));
+  types.push_back(shape.empty() ? state.getElementType()
+                                : RankedTensorType::get(shape, state.getElementType()));
   return success();
 }
 
 LogicalResult ReadOp::verify() {
-  return verifyAddress(*this, getState().getType(), cast<RankedTensorType>(getAddress().getType()), getAxis());
+  return verifyAddress(*this, getState().getType(), cast<RankedTensorType>(getAddress().getType()),
+                       getAxis());
 }
 
 LogicalResult WriteOp::verify() {
@@ -184,16 +200,20 @@ LogicalResult WriteOp::verify() {
   if (failed(verifyState(*this, state)))
     return failure();
   if (address.getRank() < 1 || address.getRank() > 2)
-    return emitOpError() << "expects an address of rank 1, or of rank 2 for several writes at once, got " << address;
+    return emitOpError()
+           << "expects an address of rank 1, or of rank 2 for several writes at once, got "
+           << address;
   if (failed(verifyAddress(*this, state, address, getAxis())) ||
       failed(verifyElement(*this, "a value", getValue().getType(), state)))
     return failure();
-  return verifyShape(*this, "the value", getValue().getType(), getValueShape(state, address, getAxis()),
+  return verifyShape(*this, "the value", getValue().getType(),
+                     getValueShape(state, address, getAxis()),
                      "the state's other axis, once per row of the address");
 }
 
 OpFoldResult WriteOp::fold(FoldAdaptor) {
-  return isConstantFill(getAddress(), 0.0) || isConstantFill(getValue(), 0.0) ? getState() : Value();
+  return isConstantFill(getAddress(), 0.0) || isConstantFill(getValue(), 0.0) ? getState()
+                                                                              : Value();
 }
 
 //===----------------------------------------------------------------------------------------------===//
@@ -205,6 +225,7 @@ LogicalResult IndexOp::verify() {
   if (!recurrence)
     return emitOpError() << "expects to be in the body of a linattn.recurrence";
   if (getDim() >= recurrence.getNumIterators())
-    return emitOpError() << "expects an iteration dim below " << recurrence.getNumIterators() << ", got " << getDim();
+    return emitOpError() << "expects an iteration dim below " << recurrence.getNumIterators()
+                         << ", got " << getDim();
   return success();
 }

@@ -1,4 +1,5 @@
-//===- InitAll.cpp - registers everything that linattn offers -----------------------------*- C++ -*-===//
+//===- InitAll.cpp - registers everything that linattn offers -----------------------------*- C++
+//-*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,14 +12,10 @@
 
 using namespace mlir;
 
-void linattn::registerAllDialects(DialectRegistry &registry) {
-  registry.insert<LinAttnDialect>();
-}
+void linattn::registerAllDialects(DialectRegistry &registry) { registry.insert<LinAttnDialect>(); }
 
 void linattn::registerAllPasses() {
   // MLIR aborts on a pipeline that is registered twice.
-  static const bool once = [] {
-    return true;
-  }();
+  static const bool once = [] { return true; }();
   (void)once;
 }

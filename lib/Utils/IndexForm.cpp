@@ -1,4 +1,5 @@
-//===- IndexForm.cpp - what one result of an indexing map computes ----------------------*- C++ -*-===//
+//===- IndexForm.cpp - what one result of an indexing map computes ----------------------*- C++
+//-*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -97,7 +98,8 @@ FailureOr<SmallVector<IndexForm>> mlir::linattn::getIndexForms(AffineMap map) {
 }
 
 std::optional<unsigned> IndexForm::getBareDim() const {
-  if (constant == 0 && terms.size() == 1 && terms[0].coefficient == 1 && terms[0].digit.isWholeDim())
+  if (constant == 0 && terms.size() == 1 && terms[0].coefficient == 1 &&
+      terms[0].digit.isWholeDim())
     return terms[0].digit.dim;
   return std::nullopt;
 }
@@ -134,7 +136,8 @@ std::optional<unsigned> mlir::linattn::findUndeterminedDim(ArrayRef<IndexForm> f
     // Mixed radix: each coefficient exceeds what the smaller terms can reach together.
     SmallVector<IndexTerm> terms(form.terms);
     auto magnitude = [](const IndexTerm &term) { return std::abs(term.coefficient); };
-    llvm::sort(terms, [&](const IndexTerm &a, const IndexTerm &b) { return magnitude(a) < magnitude(b); });
+    llvm::sort(terms,
+               [&](const IndexTerm &a, const IndexTerm &b) { return magnitude(a) < magnitude(b); });
     int64_t reach = 0;
     bool mixedRadix = true;
     for (const IndexTerm &term : terms) {
@@ -144,7 +147,8 @@ std::optional<unsigned> mlir::linattn::findUndeterminedDim(ArrayRef<IndexForm> f
       mixedRadix &= !ShapedType::isDynamic(reach) && magnitude(term) > reach;
       int64_t span;
       if (ShapedType::isDynamic(extent) || !mixedRadix ||
-          llvm::MulOverflow(magnitude(term), extent - 1, span) || llvm::AddOverflow(reach, span, reach))
+          llvm::MulOverflow(magnitude(term), extent - 1, span) ||
+          llvm::AddOverflow(reach, span, reach))
         reach = ShapedType::kDynamic;
     }
     if (mixedRadix)

@@ -1,4 +1,5 @@
-//===- la-opt.cpp - all upstream passes and dialects, and ours ----------------------------*- C++ -*-===//
+//===- la-opt.cpp - all upstream passes and dialects, and ours ----------------------------*- C++
+//-*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,5 +20,6 @@ int main(int argc, char **argv) {
   mlir::linattn::registerAllDialects(registry);
   mlir::registerAllPasses();
   mlir::linattn::registerAllPasses();
-  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "linattn optimizer driver\n", registry));
+  return mlir::asMainReturnCode(
+      mlir::MlirOptMain(argc, argv, "linattn optimizer driver\n", registry));
 }

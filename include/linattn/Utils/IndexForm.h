@@ -1,13 +1,15 @@
-//===- IndexForm.h - what one result of an indexing map computes ----------------------*- C++ -*-===//
+//===- IndexForm.h - what one result of an indexing map computes ----------------------*- C++
+//-*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------------------------------===//
 //
-// Indexing maps of recurrences are sums of dims, of digits of dims (`d floordiv N`, `d mod N`) and of
-// a constant. In this form the questions that verifiers and lowerings ask have short answers: which
-// indices are reached, are two points ever mapped to one index, is the map strided in one dim.
+// Indexing maps of recurrences are sums of dims, of digits of dims (`d floordiv N`, `d mod N`) and
+// of a constant. In this form the questions that verifiers and lowerings ask have short answers:
+// which indices are reached, are two points ever mapped to one index, is the map strided in one
+// dim.
 //
 //===----------------------------------------------------------------------------------------------===//
 
@@ -57,9 +59,9 @@ struct IndexForm {
 /// The forms of all results of a map.
 FailureOr<SmallVector<IndexForm>> getIndexForms(AffineMap map);
 
-/// The first dim among `dims` that the forms do not determine: two different points of the box would
-/// share an index. None if the forms are injective in these dims. The test is exact for sums in mixed
-/// radix (`h * 64 + d`) and complete sets of digits; it rejects anything less regular.
+/// The first dim among `dims` that the forms do not determine: two different points of the box
+/// would share an index. None if the forms are injective in these dims. The test is exact for sums
+/// in mixed radix (`h * 64 + d`) and complete sets of digits; it rejects anything less regular.
 std::optional<unsigned> findUndeterminedDim(ArrayRef<IndexForm> forms, ArrayRef<int64_t> extents,
                                             ArrayRef<unsigned> dims);
 
