@@ -262,6 +262,18 @@ BODIES = {body.name: body for body in [
 %S1 = linattn.write %X1 at %k1 along {aK} value %d1 : {S}, {rowk}, {tV}
 %o = linattn.read %S1 at %q along {aK} : {S}, {q}
 """),
+    # The position of the token.
+    Body("running-mean", (_Q, _K, _V), {"S": "KV"}, reference.running_mean, """
+%S1 = linattn.write %S at %k along {aK} value %v : {S}, {k}, {v}
+%sum = linattn.read %S1 at %q along {aK} : {S}, {q}
+%t = linattn.index 1 : index
+%first = arith.constant 1 : index
+%n = arith.addi %t, %first : index
+%ni = arith.index_cast %n : index to i32
+%nf = arith.sitofp %ni : i32 to {e}
+%nv = tensor.splat %nf : {tV}
+%o = arith.divf %sum, %nv : {tV}
+"""),
     # A step of five tokens: matrix reads and writes, and the number of real rows.
     Body("block-causal", (_Q, _K, _V, _GAMMA), {"S": "KV"},
          lambda *args, **options: reference.block_causal(*args, block=5, **options), """

@@ -267,6 +267,23 @@ def delta_product(q, k, v, g, beta, **options):
     return _run(step, [q, k], [v, g, beta], _matrix(k, v), **options)
 
 
+def running_mean(q, k, v, cu_seqlens=None, **options):
+    """S = S + k v^T; o = S^T q / (t + 1), t counted inside the sequence, in memory order."""
+    batch, tokens, heads = v.shape[:3]
+    t = np.arange(tokens)
+    if cu_seqlens is not None and tokens:
+        starts = np.asarray(cu_seqlens)
+        t = t - starts[np.searchsorted(starts, t, side="right") - 1]
+    position = np.broadcast_to(t[None, :, None], (batch, tokens, heads))
+
+    def step(states, tokens, _):
+        (s,), (q, k, v, t) = states, tokens
+        s = s + _outer(k, v)
+        return _read(s, q) / _rows(t + 1), [s]
+
+    return _run(step, [q, k], [v, position], _matrix(k, v), cu_seqlens=cu_seqlens, **options)
+
+
 def block_causal(q, k, v, log_gamma, block, **options):
     """Block-causal linear attention: all tokens of a block of `block` see the whole block.
 

@@ -32,7 +32,8 @@ def scan(step, tokens, state_shapes, states=None, params=(), cu_seqlens=None, re
     tokens: [B, T, H, ...] arrays. params: [H, ...] arrays. states: [N, H, *shape] or None (zeros);
     N is B, or len(cu_seqlens) - 1 with B = 1 for packed sequences.
     block = C: a step takes C tokens of one sequence, [n, C, ...] zero-padded, and a last token
-    argument `live`, the number of real ones. every = n: also keep the state after every n tokens.
+    argument `live`, the number of real ones. every = n: also keep the state after every n tokens (in
+    reverse: once token c n has been visited), floor(length / n) of them.
     """
     batch, length, heads = tokens[0].shape[:3]
     count = batch if cu_seqlens is None else len(cu_seqlens) - 1
@@ -70,7 +71,6 @@ def _scan_rows(step, tokens, states, params, out, checkpoints, reverse, block, e
     length, size = len(out), block or 1
     starts = list(range(0, length, size))
     live_states = [s.copy() for s in states]
-    seen = 0
     for start in reversed(starts) if reverse else starts:
         live = min(size, length - start)
         if block is None:
@@ -84,9 +84,12 @@ def _scan_rows(step, tokens, states, params, out, checkpoints, reverse, block, e
                 xs.append(np.moveaxis(tile, 0, 1))
             o, live_states = step(live_states, xs + [live], params)
             out[start:start + live] = np.moveaxis(o, 1, 0)[:live]
-        seen += live
-        if every and seen % every == 0:
+        # Checkpoint c: tokens 0 .. (c + 1) every - 1 are in; in reverse, tokens c every .. length - 1.
+        position = start if reverse else start + live
+        if every and position % every == 0:
+            index = position // every - (0 if reverse else 1)
             for c, s in zip(checkpoints, live_states):
-                c[seen // every - 1] = s
+                if index < len(c):
+                    c[index] = s
     for s, final in zip(states, live_states):
         s[...] = final

@@ -1,0 +1,59 @@
+"""Calls la-run: compile a function of an .mlir file, run it on arrays, read the results back."""
+
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+from dataclasses import dataclass
+
+from . import numerics
+
+_ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def tool(name):
+    """Path of a built tool: in $LINATTN_BUILD_DIR/bin, by default build/bin of this checkout."""
+    build = pathlib.Path(os.environ.get("LINATTN_BUILD_DIR", _ROOT / "build"))
+    return build / "bin" / name
+
+
+@dataclass
+class Run:
+    """results: float64 (or integer) arrays; milliseconds: median of the timed runs, or None."""
+
+    results: list
+    milliseconds: float
+    text: str
+
+
+class RunError(RuntimeError):
+    """la-run failed; the message has the command and all that it printed."""
+
+
+def call(arguments, may_fail=False):
+    """Runs la-run with these arguments; returns its exit status and output."""
+    command = [str(tool("la-run")), *map(str, arguments)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode and not may_fail:
+        raise RunError(f"{' '.join(command)}\nexit status {done.returncode}\n{done.stdout}")
+    return done.returncode, done.stdout
+
+
+def run(path, arguments, function=None, guard=False, threads=None, repeat=None, options=()):
+    """path: an .mlir file. arguments: (element type, array) in order."""
+    with tempfile.TemporaryDirectory() as folder:
+        flags = [path, "--out", f"{folder}/out", *options]
+        for i, (element, x) in enumerate(arguments):
+            file = f"{folder}/arg{i}.npy"
+            numerics.save_npy(file, numerics.encode(x, element), element)
+            flags += ["--arg", file]
+        flags += ["--function", function] if function else []
+        flags += ["--guard"] if guard else []
+        flags += ["--threads", threads] if threads else []
+        flags += ["--repeat", repeat] if repeat else []
+        _, text = call(flags)
+        count = len(re.findall(r"^result \d+:", text, re.MULTILINE))
+        results = [numerics.load_npy(f"{folder}/out{i}.npy") for i in range(count)]
+    median = re.search(r"median ([\d.e+-]+) ms", text)
+    return Run(results, float(median.group(1)) if median else None, text)
