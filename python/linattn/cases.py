@@ -3,12 +3,12 @@
     python3 -m linattn.cases --list [--filter REGEX] [--full]
     python3 -m linattn.cases --out DIR [--filter REGEX] [--full]
 
---out writes, per case, DIR/NAME/{case.mlir, arg*.npy, expect*.npy, case.json}.
+--out writes, per case, DIR/NAME/{case.mlir, arg*.npy, expect*.npy, command}, where
+`command` is the command line of la-run in that folder.
 """
 
 import argparse
 import itertools
-import json
 import pathlib
 import re
 import zlib
@@ -410,15 +410,27 @@ def long_runs():
             Case("mamba2", layout="fused", reverse=True, **base)]
 
 
+def odd_widths():
+    """Widths that no tile divides, at one token, a few, and one more than a chunk."""
+    return [Case(body, key=width, value=width, tokens=tokens, heads=2, batch=1)
+            for body in ("gla", "kda") for width in (60, 100) for tokens in (1, 3, 65)]
+
+
 def every_combination():
-    """The full product at three sizes; hours of work, for a nightly run."""
-    values = dict(AXES, size=[(8, 8), (1, 8), (60, 100)], batch=[3], tokens=[33])
-    cases = (_case(v) for v in itertools.product(*values.values()))
+    """The product of what a program can be; the axes that only change data take turns."""
+    product = {n: v for n, v in AXES.items() if n not in ("size", "batch", "tokens", "initial", "every")}
+    product["dtype"] = ["f32", "bf16"]
+    turns = itertools.cycle(itertools.product([False, True], [0, 5], AXES["size"]))
+    cases = []
+    for values in itertools.product(*product.values()):
+        initial, every, (key, value) = next(turns)
+        cases.append(Case(**dict(zip(product, values)), batch=3, tokens=33, key=key, value=value,
+                          initial=initial, every=every))
     return [c for c in cases if c.valid()]
 
 
 def all_cases(full=False):
-    cases = every_combination() if full else pairwise() + long_runs()
+    cases = pairwise() + odd_widths() + long_runs() + (every_combination() if full else [])
     return {c.name: c for c in cases}
 
 
@@ -428,13 +440,15 @@ def write(case, directory):
     folder = pathlib.Path(directory) / case.name
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "case.mlir").write_text(program.text)
+    flags = ["--norm-tol", program.tolerance]
     for i, (element, x) in enumerate(program.args):
         numerics.save_npy(folder / f"arg{i}.npy", numerics.encode(x, element), element)
+        flags += ["--arg", f"arg{i}.npy"]
     for i, (_, x) in enumerate(program.expected):
-        np.save(folder / f"expect{i}.npy", np.ascontiguousarray(x))
-    (folder / "case.json").write_text(json.dumps({
-        "args": [e for e, _ in program.args], "results": [e for e, _ in program.expected],
-        "tolerance": program.tolerance}, indent=1) + "\n")
+        numerics.save_npy(folder / f"expect{i}.npy", x, "f64")
+        flags += ["--expect", f"expect{i}.npy"]
+    # What to give la-run, in this folder.
+    (folder / "command").write_text(" ".join(map(str, ["case.mlir", *flags])) + "\n")
     return folder
 
 
@@ -444,7 +458,7 @@ def main():
     parser.add_argument("--list", action="store_true", help="print case names")
     parser.add_argument("--out", help="write the cases to this folder")
     parser.add_argument("--filter", default="", help="only names that this regex finds")
-    parser.add_argument("--full", action="store_true", help="the full grid instead of pairs")
+    parser.add_argument("--full", action="store_true", help="also the full grid")
     options = parser.parse_args()
     for name, case in all_cases(options.full).items():
         if not re.search(options.filter, name):

@@ -50,11 +50,11 @@ def decode(stored, element_type):
 
 def save_npy(path, stored, element_type):
     """Write a storage array; bf16 gets the descriptor '<V2' that ml_dtypes also uses."""
-    stored = np.ascontiguousarray(stored)
-    if element_type != "bf16":
-        np.save(path, stored)
-        return
-    with open(path, "wb") as file:
+    stored = np.array(stored, order="C")
+    with open(path, "wb") as file:  # np.save(path) would append a suffix
+        if element_type != "bf16":
+            np.save(file, stored)
+            return
         header = {"descr": "<V2", "fortran_order": False, "shape": stored.shape}
         np.lib.format.write_array_header_1_0(file, header)
         file.write(stored.astype("<u2").tobytes())

@@ -31,13 +31,15 @@ class RunError(RuntimeError):
     """la-run failed; the message has the command and all that it printed."""
 
 
-def call(arguments, may_fail=False):
-    """Runs la-run with these arguments; returns its exit status and output."""
+def call(arguments, folder=None):
+    """Runs la-run with these arguments, in a folder; returns what it printed."""
     command = [str(tool("la-run")), *map(str, arguments)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    if done.returncode and not may_fail:
-        raise RunError(f"{' '.join(command)}\nexit status {done.returncode}\n{done.stdout}")
-    return done.returncode, done.stdout
+    done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, errors="replace")
+    if done.returncode:
+        place = f"cd {folder}; " if folder else ""
+        raise RunError(f"{place}{' '.join(command)}\nexit status {done.returncode}\n{done.stdout}")
+    return done.stdout
 
 
 def run(path, arguments, function=None, guard=False, threads=None, repeat=None, options=()):
@@ -52,7 +54,7 @@ def run(path, arguments, function=None, guard=False, threads=None, repeat=None, 
         flags += ["--guard"] if guard else []
         flags += ["--threads", threads] if threads else []
         flags += ["--repeat", repeat] if repeat else []
-        _, text = call(flags)
+        text = call(flags)
         count = len(re.findall(r"^result \d+:", text, re.MULTILINE))
         results = [numerics.load_npy(f"{folder}/out{i}.npy") for i in range(count)]
     median = re.search(r"median ([\d.e+-]+) ms", text)
