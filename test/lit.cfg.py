@@ -20,9 +20,12 @@ config.environment["PATH"] = os.pathsep.join(
 )
 config.environment["PYTHONPATH"] = os.path.join(config.linattn_source_dir, "python")
 
-# libMLIR is not instrumented, so containers that cross its border look overflown to ASan.
+# libMLIR is not instrumented, so containers that cross its border look overflown to ASan. What the
+# environment adds comes last and wins (detect_leaks=0 where a container forbids ptrace, say).
 if config.sanitize:
-    config.environment["ASAN_OPTIONS"] = "detect_container_overflow=0:detect_leaks=0"
+    config.environment["ASAN_OPTIONS"] = ":".join(
+        ["detect_container_overflow=0", "detect_leaks=1", os.environ.get("ASAN_OPTIONS", "")]
+    )
     config.environment["UBSAN_OPTIONS"] = "print_stacktrace=1"
 for name in ("OMP_NUM_THREADS", "LINATTN_FULL_TESTS"):
     if name in os.environ:
