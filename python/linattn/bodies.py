@@ -1,8 +1,9 @@
 """Step bodies for generated cases: MLIR text and the NumPy reference of the same system.
 
 Template fields: {S}, {z}, {h} types of the states; {q}, {k}, ... types of the input slices;
-{e} the state's element type; {K}, {V}, {C} sizes; {tK}, {tV} vectors of {e}; {aK}, {aV} the
-state axes. A body defines %o in type {e} and, for each state %S, its successor %S1.
+{e} the state's element type; {K}, {V} sizes; {tK}, {tV} vectors of {e}; {aK}, {aV} the state axes;
+{rowk}, {rowsv} a row of a matrix of keys and a matrix of values. A body defines %o in type {e} and,
+for each state %S, its successor %S1.
 It is written for one state orientation and works for both: axes are positional.
 """
 
@@ -74,6 +75,7 @@ def _erase(rng, shape, inputs):
 
 _Q = Input("q", "key", "K", _query)
 _K = Input("k", "key", "K", _unit)
+_K_EXT = Input("k", "key", "K", _unit, raw=False)
 _V = Input("v", "value", "V", _normal)
 _V_EXT = Input("v", "value", "V", _normal, raw=False)
 _G = Input("g", "value", "", _decay, gate=True)
@@ -145,8 +147,8 @@ BODIES = {body.name: body for body in [
     Body("kda", (_Q, _K, _V_EXT, _G_K, _BETA), {"S": "KV"}, reference.kda,
          "%X = linattn.decay %S by %g along [{aK}] : {S}, {g}" + _DELTA_WRITE),
     # The erase reads the state before its decay; q is corrected.
-    Body("comba", (Input("q", "key", "K", _query, raw=False), Input("k", "key", "K", _unit, raw=False),
-                   _V_EXT, _G, _BETA, Input("p_gate", "param", "", _uniform, gate=True),
+    Body("comba", (Input("q", "key", "K", _query, raw=False), _K_EXT, _V_EXT, _G, _BETA,
+                   Input("p_gate", "param", "", _uniform, gate=True),
                    Input("q_gate", "param", "", _uniform, gate=True)),
          {"S": "KV"}, reference.comba, """
 %pg = tensor.splat %p_gate : {tK}
@@ -163,8 +165,8 @@ BODIES = {body.name: body for body in [
 %o = linattn.read %S1 at %qc along {aK} : {S}, {tK}
 """),
     # Decay and erase on the value side.
-    Body("gated-oja", (_Q, Input("k", "key", "K", _unit, raw=False), Input("v", "value", "V", _unit),
-                       _G_V, _BETA), {"S": "KV"}, reference.gated_oja, """
+    Body("gated-oja", (_Q, _K_EXT, Input("v", "value", "V", _unit), _G_V, _BETA),
+         {"S": "KV"}, reference.gated_oja, """
 %X = linattn.decay %S by %g along [{aV}] : {S}, {g}
 %r = linattn.read %X at %v along {aV} : {S}, {v}
 %e = arith.subf %k, %r : {tK}
@@ -182,7 +184,7 @@ BODIES = {body.name: body for body in [
 %o = linattn.read %S1 at %q along {aK} : {S}, {q}
 """),
     # The bonus is a write that only this token's read sees: a branch of the state.
-    Body("rwkv6", (Input("r", "key", "K", _query), Input("k", "key", "K", _unit, raw=False), _V,
+    Body("rwkv6", (Input("r", "key", "K", _query), _K_EXT, _V,
                    Input("w", "value", "K", _decay, gate=True),
                    Input("u", "param", "K", _normal, gate=True)),
          {"S": "KV"}, reference.rwkv6, """
@@ -238,15 +240,16 @@ BODIES = {body.name: body for body in [
 %o = arith.divf %num, %dv : {tV}
 """),
     # Two dependent writes per token, from one operand with an extra slice dim.
-    Body("delta-product", (_Q, Input("k", "key", "RK", _unit), Input("v", "value", "RV", _normal, raw=False),
-                           _G, Input("beta", "value", "R", _uniform, gate=True)),
+    Body("delta-product", (_Q, Input("k", "key", "RK", _unit),
+                           Input("v", "value", "RV", _normal, raw=False), _G,
+                           Input("beta", "value", "R", _uniform, gate=True)),
          {"S": "KV"}, reference.delta_product, """
 %X0 = linattn.decay %S by %g : {S}, {g}
 %i0 = arith.constant 0 : index
 %i1 = arith.constant 1 : index
 %b0 = tensor.extract %beta[%i0] : {beta}
 %k0 = tensor.extract_slice %k[0, 0] [1, {K}] [1, 1] : {k} to {rowk}
-%v0 = tensor.extract_slice %v[0, 0] [1, {V}] [1, 1] : tensor<2x{V}x{e}> to {tV}
+%v0 = tensor.extract_slice %v[0, 0] [1, {V}] [1, 1] : {rowsv} to {tV}
 %r0 = linattn.read %X0 at %k0 along {aK} : {S}, {rowk}
 %e0 = arith.subf %v0, %r0 : {tV}
 %s0 = tensor.splat %b0 : {tV}
@@ -254,7 +257,7 @@ BODIES = {body.name: body for body in [
 %X1 = linattn.write %X0 at %k0 along {aK} value %d0 : {S}, {rowk}, {tV}
 %b1 = tensor.extract %beta[%i1] : {beta}
 %k1 = tensor.extract_slice %k[1, 0] [1, {K}] [1, 1] : {k} to {rowk}
-%v1 = tensor.extract_slice %v[1, 0] [1, {V}] [1, 1] : tensor<2x{V}x{e}> to {tV}
+%v1 = tensor.extract_slice %v[1, 0] [1, {V}] [1, 1] : {rowsv} to {tV}
 %r1 = linattn.read %X1 at %k1 along {aK} : {S}, {rowk}
 %e1 = arith.subf %v1, %r1 : {tV}
 %s1 = tensor.splat %b1 : {tV}

@@ -32,8 +32,8 @@ def scan(step, tokens, state_shapes, states=None, params=(), cu_seqlens=None, re
     tokens: [B, T, H, ...] arrays. params: [H, ...] arrays. states: [N, H, *shape] or None (zeros);
     N is B, or len(cu_seqlens) - 1 with B = 1 for packed sequences.
     block = C: a step takes C tokens of one sequence, [n, C, ...] zero-padded, and a last token
-    argument `live`, the number of real ones. every = n: also keep the state after every n tokens (in
-    reverse: once token c n has been visited), floor(length / n) of them.
+    argument `live`, the number of real ones. every = n: also keep the state after every n tokens
+    (in reverse: once token c n has been visited), floor(length / n) of them.
     """
     batch, length, heads = tokens[0].shape[:3]
     count = batch if cu_seqlens is None else len(cu_seqlens) - 1
@@ -84,7 +84,7 @@ def _scan_rows(step, tokens, states, params, out, checkpoints, reverse, block, e
                 xs.append(np.moveaxis(tile, 0, 1))
             o, live_states = step(live_states, xs + [live], params)
             out[start:start + live] = np.moveaxis(o, 1, 0)[:live]
-        # Checkpoint c: tokens 0 .. (c + 1) every - 1 are in; in reverse, tokens c every .. length - 1.
+        # Checkpoint c has seen tokens 0 .. (c + 1) every - 1; in reverse, c every .. length - 1.
         position = start if reverse else start + live
         if every and position % every == 0:
             index = position // every - (0 if reverse else 1)
