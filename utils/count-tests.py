@@ -9,6 +9,8 @@ import argparse
 import sys
 import xml.etree.ElementTree as ElementTree
 
+MOST_NAMES = 40
+
 
 def read_report(path):
     """Returns (passed, names of the failed tests, skipped) of one report."""
@@ -41,8 +43,10 @@ def main():
         failed += counts[1]
         skipped += counts[2]
 
-    for name in failed:
+    for name in failed[:MOST_NAMES]:
         print(f"FAILED: {name}")
+    if len(failed) > MOST_NAMES:
+        print(f"FAILED: and {len(failed) - MOST_NAMES} more, see {', '.join(options.reports)}")
     print(f"{passed} passed, {len(failed)} failed, {skipped} skipped", flush=True)
     return 1 if failed or passed == 0 else 0
 
