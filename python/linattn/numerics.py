@@ -68,16 +68,19 @@ def load_npy(path):
     return array.astype(np.float64) if array.dtype.kind == "f" else array
 
 
-def relative_error(x, ref):
-    """max|x - ref| / max|ref|; 0 for empty arrays, inf if x has a NaN or a wrong shape."""
+def relative_error(x, ref, heads=None):
+    """max|x - ref| / max|ref|, with an axis `heads`: of the worst head.
+
+    0 for empty arrays; inf if the shapes differ or x has a NaN."""
     x, ref = np.asarray(x, np.float64), np.asarray(ref, np.float64)
     if x.shape != ref.shape or np.isnan(x).any():
         return np.inf
     if x.size == 0:
         return 0.0
-    scale = np.max(np.abs(ref))
-    worst = np.max(np.abs(x - ref))
-    return float(worst / scale) if scale > 0 else float(worst)
+    others = tuple(axis for axis in range(x.ndim) if axis != heads)
+    scale = np.max(np.abs(ref), axis=others)
+    worst = np.max(np.abs(x - ref), axis=others)
+    return float(np.max(worst / np.where(scale > 0, scale, 1)))
 
 
 def sigmoid(x):

@@ -49,3 +49,7 @@ def test_relative_error():
     assert numerics.relative_error([np.nan], [1]) == np.inf
     assert numerics.relative_error(np.zeros((0, 3)), np.zeros((0, 3))) == 0
     assert numerics.relative_error(np.zeros((0, 3)), np.zeros((3, 0))) == np.inf
+    # A small head next to a large one.
+    x, ref = np.array([[100.0, 1.5]]), np.array([[100.0, 1.0]])
+    assert numerics.relative_error(x, ref) == 0.005
+    assert numerics.relative_error(x, ref, heads=1) == 0.5
