@@ -16,6 +16,24 @@
 using namespace mlir;
 using namespace mlir::linattn;
 
+/// The ops of the body that a state reaches, and whether it reaches a yielded value other than
+/// `ownOperand`.
+static bool findUsers(RecurrenceOp op, unsigned state, SetVector<Operation *> &users) {
+  unsigned ownOperand = op.getOuts().size() + state;
+  bool reachesOthers = false;
+  SmallVector<Value> worklist{op.getStateArgs()[state]};
+  while (!worklist.empty())
+    for (OpOperand &use : worklist.pop_back_val().getUses()) {
+      // Uses inside nested regions count as uses by the op in the body that holds the region.
+      Operation *user = op.getBody().findAncestorOpInRegion(*use.getOwner());
+      if (isa<YieldOp>(user))
+        reachesOthers |= use.getOperandNumber() != ownOperand;
+      else if (users.insert(user))
+        worklist.append(user->result_begin(), user->result_end());
+    }
+  return reachesOthers;
+}
+
 /// The op without the operands (and their maps, block arguments, results and yielded values) that
 /// the bit vectors name. States keep their checkpoints: both go or neither.
 static void eraseOperands(RecurrenceOp op, PatternRewriter &rewriter, const BitVector &ins,
@@ -49,6 +67,9 @@ static void eraseOperands(RecurrenceOp op, PatternRewriter &rewriter, const BitV
   smaller.setPlanAttr(op.getPlanAttr());
 
   YieldOp yield = op.getYield();
+  SetVector<Operation *> users;
+  for (unsigned state : states.set_bits())
+    findUsers(op, state, users);
   SmallVector<Value> values, results;
   unsigned numOuts = op.getOuts().size(), numStates = op.getStates().size(), next = 0;
   auto isErased = [&](unsigned result) {
@@ -58,6 +79,11 @@ static void eraseOperands(RecurrenceOp op, PatternRewriter &rewriter, const BitV
     if (!isErased(index))
       values.push_back(value);
   rewriter.modifyOpInPlace(yield, [&] { yield.getValuesMutable().assign(values); });
+  // Later ops use earlier ones.
+  SmallVector<Operation *> ordered(users.getArrayRef());
+  llvm::sort(ordered, [](Operation *a, Operation *b) { return b->isBeforeInBlock(a); });
+  for (Operation *user : ordered)
+    rewriter.eraseOp(user);
   rewriter.inlineRegionBefore(op.getBody(), smaller.getBody(), smaller.getBody().end());
   unsigned lead = op.getStep() ? 1 : 0;
   BitVector erasedArgs(lead + ins.size() + states.size());
@@ -73,18 +99,22 @@ static void eraseOperands(RecurrenceOp op, PatternRewriter &rewriter, const BitV
   rewriter.replaceOp(op, results);
 }
 
-/// True if every iteration dim still has an operand that gives its extent once `ins`, `outs` and
-/// `states` are gone.
+/// True if every iteration dim still has an operand that gives its extent, and gives it statically
+/// if it was static, once `ins`, `outs` and `states` are gone.
 static bool keepsExtents(RecurrenceOp op, const BitVector &ins, const BitVector &outs,
                          const BitVector &states) {
+  SmallVector<int64_t> extents = op.getStaticExtents();
   BitVector bare(op.getNumIterators());
   if (std::optional<unsigned> segment = op.getSegmentDim())
     bare.set(*segment);
   auto visit = [&](MutableOperandRange group, const BitVector &erased) {
     for (auto [index, operand] : llvm::enumerate(group))
       if (erased.empty() || !erased[index])
-        for (AffineExpr expr : op.getMap(operand).getResults())
-          if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && dim.getPosition() < bare.size())
+        for (auto [operandDim, expr] : llvm::enumerate(op.getMap(operand).getResults()))
+          if (auto dim = dyn_cast<AffineDimExpr>(expr);
+              dim && dim.getPosition() < bare.size() &&
+              cast<RankedTensorType>(operand.get().getType()).getDimSize(operandDim) ==
+                  extents[dim.getPosition()])
             bare.set(dim.getPosition());
   };
   visit(op.getInsMutable(), ins);
@@ -102,21 +132,21 @@ struct DropUnused : OpRewritePattern<RecurrenceOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(RecurrenceOp op, PatternRewriter &rewriter) const override {
     BitVector ins(op.getIns().size()), outs(op.getOuts().size()), states(op.getStates().size());
+    // One at a time: an operand may be there only to give an extent.
+    auto drop = [&](BitVector &group, unsigned index) {
+      group.set(index);
+      if (!keepsExtents(op, ins, outs, states))
+        group.reset(index);
+    };
     for (auto [index, arg] : llvm::enumerate(op.getInArgs()))
       if (arg.use_empty())
-        ins.set(index);
+        drop(ins, index);
     for (auto [index, result] : llvm::enumerate(op.getOutResults()))
       if (result.use_empty())
-        outs.set(index);
+        drop(outs, index);
     for (unsigned index = 0; index < states.size(); ++index)
       if (isDead(op, index))
-        states.set(index);
-    // One at a time where the extents need it: an operand may be there only to give an extent.
-    BitVector none;
-    for (BitVector *group : {&ins, &outs, &states})
-      for (unsigned index : group->set_bits())
-        if (!keepsExtents(op, ins, outs, states))
-          group->reset(index);
+        drop(states, index);
     if (ins.none() && outs.none() && states.none())
       return rewriter.notifyMatchFailure(op, "every operand is used");
     eraseOperands(op, rewriter, ins, outs, states);
@@ -129,22 +159,8 @@ private:
     if (!op.getStateResults()[state].use_empty() ||
         (!op.getCheckpoints().empty() && !op.getCheckpointResults()[state].use_empty()))
       return false;
-    unsigned ownOperand = op.getOuts().size() + state;
-    SmallVector<Value> worklist{op.getStateArgs()[state]};
-    DenseSet<Operation *> seen;
-    while (!worklist.empty())
-      for (OpOperand &use : worklist.pop_back_val().getUses()) {
-        if (isa<YieldOp>(use.getOwner())) {
-          if (use.getOperandNumber() != ownOperand)
-            return false;
-          continue;
-        }
-        // Uses inside nested regions count as uses by the op in the body that holds the region.
-        Operation *user = op.getBody().findAncestorOpInRegion(*use.getOwner());
-        if (seen.insert(user).second)
-          worklist.append(user->result_begin(), user->result_end());
-      }
-    return true;
+    SetVector<Operation *> users;
+    return !findUsers(op, state, users);
   }
 };
 

@@ -36,6 +36,7 @@ struct MappedOperand {
   OpOperand *operand;
   AffineMap map;
   SmallVector<IndexForm> forms;
+  SmallVector<int64_t> extents; // of the map's domain; known once the slice is
 
   Type getType() const { return operand->get().getType(); }
   ArrayRef<int64_t> getShape() const {
@@ -57,8 +58,8 @@ private:
   LogicalResult verifyMap(MappedOperand &operand);
   LogicalResult verifyExtents();
   LogicalResult verifyInjective(const MappedOperand &operand, ArrayRef<unsigned> dims);
-  LogicalResult verifySlice(const MappedOperand &operand, Type slice);
-  LogicalResult verifyStateSlice(const MappedOperand &operand, Type slice);
+  LogicalResult verifySlice(MappedOperand &operand, Type slice);
+  LogicalResult verifyStateSlice(MappedOperand &operand, Type slice);
   LogicalResult verifySideEffects();
   SmallVector<int64_t> getExtents(const MappedOperand &operand,
                                   ArrayRef<int64_t> sliceExtents = {});
@@ -237,7 +238,7 @@ LogicalResult RecurrenceVerifier::verifyExtents() {
 
 LogicalResult RecurrenceVerifier::verifyInjective(const MappedOperand &operand,
                                                   ArrayRef<unsigned> dims) {
-  if (std::optional<unsigned> dim = findUndeterminedDim(operand.forms, getExtents(operand), dims))
+  if (std::optional<unsigned> dim = findUndeterminedDim(operand.forms, operand.extents, dims))
     return op.emitOpError() << operand.name << ": expects an injective map, but "
                             << toString(operand.map) << " does not determine iteration dim #"
                             << *dim << ": several steps would share an element";
@@ -266,22 +267,7 @@ LogicalResult RecurrenceVerifier::verifyOperands() {
       return op.emitOpError() << operand.name << ": expects an integer or index element type, got "
                               << operand.getType();
   }
-  if (failed(verifyExtents()))
-    return failure();
-  SmallVector<unsigned> stateDims = getStateDims(), outDims = op.getParallelDims();
-  outDims.push_back(op.getTimeDim());
-  SmallVector<unsigned> checkpointDims(stateDims);
-  checkpointDims.push_back(op.getTimeDim());
-  for (MappedOperand &operand : outs)
-    if (failed(verifyInjective(operand, outDims)))
-      return failure();
-  for (MappedOperand &operand : states)
-    if (failed(verifyInjective(operand, stateDims)))
-      return failure();
-  for (MappedOperand &operand : checkpoints)
-    if (failed(verifyInjective(operand, checkpointDims)))
-      return failure();
-  return success();
+  return verifyExtents();
 }
 
 LogicalResult RecurrenceOp::verify() { return RecurrenceVerifier(*this).verifyOperands(); }
@@ -291,7 +277,7 @@ LogicalResult RecurrenceOp::verify() { return RecurrenceVerifier(*this).verifyOp
 //===----------------------------------------------------------------------------------------------===//
 
 /// `slice` is what the body sees or yields for one step: checks it against operand and map.
-LogicalResult RecurrenceVerifier::verifySlice(const MappedOperand &operand, Type slice) {
+LogicalResult RecurrenceVerifier::verifySlice(MappedOperand &operand, Type slice) {
   std::optional<int64_t> step = op.getStep();
   bool leading = step && op.usesTime(operand.map) && !isCheckpoint(operand);
   int64_t rank = op.getNumSliceDims(operand.map) + leading;
@@ -313,7 +299,8 @@ LogicalResult RecurrenceVerifier::verifySlice(const MappedOperand &operand, Type
                               << " rows, one per token of the step, got " << slice;
     shape = shape.drop_front();
   }
-  SmallVector<int64_t> extents = getExtents(operand, shape);
+  SmallVectorImpl<int64_t> &extents = operand.extents;
+  extents = getExtents(operand, shape);
   for (auto [index, form] : llvm::enumerate(operand.forms)) {
     int64_t size = operand.getShape()[index];
     for (const IndexTerm &term : form.terms)
@@ -335,7 +322,7 @@ LogicalResult RecurrenceVerifier::verifySlice(const MappedOperand &operand, Type
   return success();
 }
 
-LogicalResult RecurrenceVerifier::verifyStateSlice(const MappedOperand &operand, Type slice) {
+LogicalResult RecurrenceVerifier::verifyStateSlice(MappedOperand &operand, Type slice) {
   if (auto tensor = dyn_cast<RankedTensorType>(slice); tensor && tensor.getRank() > 2)
     return op.emitOpError() << operand.name << ": expects a state of rank 0, 1 or 2, got " << slice;
   return verifySlice(operand, slice);
@@ -356,7 +343,7 @@ LogicalResult RecurrenceVerifier::verifySideEffects() {
 LogicalResult RecurrenceVerifier::verifyBody() {
   if (failed(collectOperands()))
     return failure();
-  for (SmallVectorImpl<MappedOperand> *group : {&ins, &outs, &states, &checkpoints})
+  for (SmallVectorImpl<MappedOperand> *group : {&ins, &offset, &outs, &states, &checkpoints})
     for (MappedOperand &operand : *group)
       operand.forms = *getIndexForms(operand.map);
 
@@ -380,19 +367,29 @@ LogicalResult RecurrenceVerifier::verifyBody() {
   for (auto [operand, arg] : llvm::zip_equal(ins, op.getInArgs()))
     if (failed(verifySlice(operand, arg.getType())))
       return failure();
+  for (MappedOperand &operand : offset)
+    if (failed(verifySlice(operand, getElementTypeOrSelf(operand.getType()))))
+      return failure();
+  // The segment follows from time, so only states and checkpoints have to determine it.
+  SmallVector<unsigned> stateDims = getStateDims(), outDims = op.getParallelDims(),
+                        checkpointDims(stateDims);
+  outDims.push_back(op.getTimeDim());
+  checkpointDims.push_back(op.getTimeDim());
   for (auto [operand, value] : llvm::zip_equal(outs, op.getYieldedOuts()))
-    if (failed(verifySlice(operand, value.getType())))
+    if (failed(verifySlice(operand, value.getType())) || failed(verifyInjective(operand, outDims)))
       return failure();
   for (auto [operand, arg, value] :
        llvm::zip_equal(states, op.getStateArgs(), op.getYieldedStates())) {
-    if (failed(verifyStateSlice(operand, arg.getType())))
+    if (failed(verifyStateSlice(operand, arg.getType())) ||
+        failed(verifyInjective(operand, stateDims)))
       return failure();
     if (value.getType() != arg.getType())
       return yield.emitOpError() << operand.name << ": expects the new state to have the type "
                                  << arg.getType() << " of the old one, got " << value.getType();
   }
   for (auto [operand, arg] : llvm::zip(checkpoints, op.getStateArgs()))
-    if (failed(verifySlice(operand, arg.getType())))
+    if (failed(verifySlice(operand, arg.getType())) ||
+        failed(verifyInjective(operand, checkpointDims)))
       return failure();
   return verifySideEffects();
 }

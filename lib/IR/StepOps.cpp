@@ -132,7 +132,8 @@ static bool isConstantFill(Value value, double fill) {
   if (auto splat = dyn_cast<SplatElementsAttr>(attribute))
     attribute = splat.getSplatValue<Attribute>();
   auto number = dyn_cast<FloatAttr>(attribute);
-  return number && number.getValue().convertToDouble() == fill;
+  return number &&
+         (fill == 0.0 ? number.getValue().isZero() : number.getValue().isExactlyValue(fill));
 }
 
 OpFoldResult DecayOp::fold(FoldAdaptor) {
@@ -152,6 +153,9 @@ struct MergeDecays : OpRewritePattern<DecayOp> {
         inner.getBy().getType() != op.getBy().getType() ||
         !isa<FloatType>(getElementTypeOrSelf(op.getBy())))
       return rewriter.notifyMatchFailure(op, "the decays differ in kind, axes or type");
+    if (getElementTypeOrSelf(op.getBy()) != op.getState().getType().getElementType())
+      return rewriter.notifyMatchFailure(
+          op, "a sum in a narrower type than the state's would be rounded more");
     Value by =
         op.getLinear()
             ? arith::MulFOp::create(rewriter, op.getLoc(), inner.getBy(), op.getBy()).getResult()

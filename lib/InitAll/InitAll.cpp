@@ -8,7 +8,9 @@
 
 #include "linattn/InitAll.h"
 
+#include "linattn/Conversion/Passes.h"
 #include "linattn/IR/LinAttn.h"
+#include "linattn/Pipelines/Pipelines.h"
 
 using namespace mlir;
 
@@ -16,6 +18,10 @@ void linattn::registerAllDialects(DialectRegistry &registry) { registry.insert<L
 
 void linattn::registerAllPasses() {
   // MLIR aborts on a pipeline that is registered twice.
-  static const bool once = [] { return true; }();
+  static const bool once = [] {
+    registerLinAttnConversionPasses();
+    registerLinAttnPipelines();
+    return true;
+  }();
   (void)once;
 }

@@ -147,15 +147,13 @@ void HostArray::reinterpretAs(Element other) {
   element = other;
 }
 
-template <typename T>
-static T load(const char *data, int64_t index) {
+template <typename T> static T load(const char *data, int64_t index) {
   T value;
   std::memcpy(&value, data + index * sizeof(T), sizeof(T));
   return value;
 }
 
-template <typename T>
-static void store(char *data, int64_t index, T value) {
+template <typename T> static void store(char *data, int64_t index, T value) {
   std::memcpy(data + index * sizeof(T), &value, sizeof(T));
 }
 

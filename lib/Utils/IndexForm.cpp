@@ -22,6 +22,10 @@ int64_t IndexDigit::getExtent(int64_t extent) const {
   return high ? std::min(values, bound) : values;
 }
 
+int64_t IndexDigit::getValue(int64_t index) const {
+  return high ? index / low % (high / low) : index / low;
+}
+
 AffineExpr IndexDigit::getExpr(MLIRContext *context) const {
   AffineExpr expr = getAffineDimExpr(dim, context);
   if (low != 1)
@@ -108,15 +112,53 @@ bool IndexForm::usesDim(unsigned dim) const {
   return llvm::any_of(terms, [&](const IndexTerm &term) { return term.digit.dim == dim; });
 }
 
+static constexpr int64_t kMin = std::numeric_limits<int64_t>::min(),
+                         kMax = std::numeric_limits<int64_t>::max();
+
+static int64_t addSaturated(int64_t a, int64_t b) {
+  int64_t sum;
+  return llvm::AddOverflow(a, b, sum) ? (a < 0 ? kMin : kMax) : sum;
+}
+
+static int64_t mulSaturated(int64_t a, int64_t b) {
+  int64_t product;
+  return llvm::MulOverflow(a, b, product) ? ((a < 0) != (b < 0) ? kMin : kMax) : product;
+}
+
+/// Smallest and largest sum of the terms, which are all of one dim.
+static std::pair<int64_t, int64_t> getRangeOfOneDim(ArrayRef<IndexTerm> terms, int64_t extent) {
+  int64_t low = 0, high = 0;
+  constexpr int64_t maxTried = 1 << 20;
+  if (terms.size() > 1 && extent <= maxTried) {
+    // The digits of one dim need not take their extremes together.
+    for (int64_t index = 0; index < extent; ++index) {
+      int64_t sum = 0;
+      for (const IndexTerm &term : terms)
+        sum = addSaturated(sum, mulSaturated(term.coefficient, term.digit.getValue(index)));
+      low = index ? std::min(low, sum) : sum;
+      high = index ? std::max(high, sum) : sum;
+    }
+    return {low, high};
+  }
+  for (const IndexTerm &term : terms) {
+    int64_t reach = mulSaturated(term.coefficient, term.digit.getExtent(extent) - 1);
+    int64_t &end = reach < 0 ? low : high;
+    end = addSaturated(end, reach);
+  }
+  return {low, high};
+}
+
 std::optional<std::pair<int64_t, int64_t>> IndexForm::getRange(ArrayRef<int64_t> extents) const {
   int64_t low = constant, high = constant;
-  for (const IndexTerm &term : terms) {
-    int64_t extent = term.digit.getExtent(extents[term.digit.dim]);
-    int64_t reach;
-    if (ShapedType::isDynamic(extent) || extent == 0 ||
-        llvm::MulOverflow(term.coefficient, extent - 1, reach) ||
-        llvm::AddOverflow(reach < 0 ? low : high, reach, reach < 0 ? low : high))
+  llvm::SmallDenseMap<unsigned, SmallVector<IndexTerm>> termsOfDim;
+  for (const IndexTerm &term : terms)
+    termsOfDim[term.digit.dim].push_back(term);
+  for (const auto &[dim, ofDim] : termsOfDim) {
+    if (ShapedType::isDynamic(extents[dim]) || extents[dim] == 0)
       return std::nullopt;
+    auto [least, most] = getRangeOfOneDim(ofDim, extents[dim]);
+    low = addSaturated(low, least);
+    high = addSaturated(high, most);
   }
   return std::make_pair(low, high);
 }
@@ -135,13 +177,18 @@ std::optional<unsigned> mlir::linattn::findUndeterminedDim(ArrayRef<IndexForm> f
   for (const IndexForm &form : forms) {
     // Mixed radix: each coefficient exceeds what the smaller terms can reach together.
     SmallVector<IndexTerm> terms(form.terms);
-    auto magnitude = [](const IndexTerm &term) { return std::abs(term.coefficient); };
+    // (the magnitude of the smallest integer has no int64_t)
+    auto magnitude = [](const IndexTerm &term) {
+      return std::max(term.coefficient, -std::max(term.coefficient, -kMax));
+    };
     llvm::sort(terms,
                [&](const IndexTerm &a, const IndexTerm &b) { return magnitude(a) < magnitude(b); });
     int64_t reach = 0;
     bool mixedRadix = true;
     for (const IndexTerm &term : terms) {
       int64_t extent = term.digit.getExtent(extents[term.digit.dim]);
+      if (ShapedType::isDynamic(extent) && term.digit.high)
+        extent = term.digit.high / term.digit.low; // a bound is enough here
       if (extent == 0 || extent == 1)
         continue;
       mixedRadix &= !ShapedType::isDynamic(reach) && magnitude(term) > reach;
@@ -156,11 +203,13 @@ std::optional<unsigned> mlir::linattn::findUndeterminedDim(ArrayRef<IndexForm> f
         determined.push_back(term.digit);
   }
   for (unsigned dim : dims) {
-    // Chain the determined digits from the lowest place value up to the extent.
+    // `dim mod place` is known, at first for place 1; a digit that joins or overlaps it makes it
+    // larger.
     int64_t extent = extents[dim], place = 1;
     while (place && (ShapedType::isDynamic(extent) || place < extent)) {
       const IndexDigit *next = llvm::find_if(determined, [&](const IndexDigit &digit) {
-        return digit.dim == dim && digit.low == place && digit.high != place;
+        return digit.dim == dim && place % digit.low == 0 &&
+               (digit.high == 0 || digit.high > place);
       });
       if (next == determined.end())
         return dim;

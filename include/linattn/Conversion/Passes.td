@@ -38,4 +38,47 @@ def LinAttnToLoopsPass : Pass<"linattn-to-loops"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def MergeGenericsPass : Pass<"linattn-merge-generics"> {
+  let summary = "Merge linalg.generic ops that walk over one tensor into one pass over it";
+  let description = [{
+    A step that decays a state, writes to it and reads it is three nests over the same K x V entries. This pass merges a `linalg.generic` on tensors into the one
+    that consumes its result, if both have the same iteration space and the consumer uses nothing else that the producer computes: then the entries go through
+    registers once. A read that a later write depends on ends a pass over the state, so a delta rule keeps two.
+
+    Before:
+    ```mlir
+    %1 = linalg.generic {...} ins(%k, %v) outs(%0 : tensor<64x128xf32>) ...          // write
+    %2 = linalg.generic {...} ins(%q, %1) outs(%zero : tensor<128xf32>) ...          // read
+    ```
+    After:
+    ```mlir
+    %1:2 = linalg.generic {...} ins(%k, %v, %q) outs(%0, %zero : tensor<64x128xf32>, tensor<128xf32>) ...
+    ```
+  }];
+  let statistics = [Statistic<"numMerged", "num-merged", "linalg.generic ops merged into their consumer">];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+}
+
+def VectorizeLinalgPass : Pass<"linattn-vectorize-linalg"> {
+  let summary = "Turn linalg ops on buffers into loops over vectors";
+  let description = [{
+    Tiles every `linalg` op on memrefs to rows of up to `unroll` vector registers along its innermost dim, with masks where the extent is not a multiple, and keeps
+    accumulators in registers. Ops that cannot be vectorised are left alone.
+  }];
+  let options = [
+    Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"512", "Width of a vector register in bits; a power of two of at least 128">,
+    Option<"unroll", "unroll", "int64_t", /*default=*/"4", "Vector registers per row of a tile; a power of two">];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
+def DeallocateLocalBuffersPass : Pass<"linattn-deallocate-local-buffers"> {
+  let summary = "Free buffers at the end of the block that allocates them";
+  let description = [{
+    After bufferisation: inserts a `memref.dealloc` for every `memref.alloc` whose buffer does not leave its block. Buffers that a function returns belong to the
+    caller. Unlike upstream's ownership-based deallocation this never copies an argument that a function returns, which a state updated in place is.
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+}
+
 #endif // LINATTN_CONVERSION_PASSES_TD

@@ -1,4 +1,5 @@
-//===- ToLoops.h - recurrences as loops ------------------------------------------------------*- C++ -*-===//
+//===- ToLoops.h - recurrences as loops ------------------------------------------------------*- C++
+//-*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,15 +19,15 @@ class RewriterBase;
 namespace mlir::linattn {
 class RecurrenceOp;
 
-/// Replaces a recurrence by loops over its parallel dims and time around a copy of its body; the step
-/// ops in the body stay. Works for every legal recurrence.
+/// Replaces a recurrence by loops over its parallel dims and time around a copy of its body; the
+/// step ops in the body stay. Works for every legal recurrence.
 void lowerRecurrenceToLoops(RewriterBase &rewriter, RecurrenceOp op);
 
 /// `lowerRecurrenceToLoops` as a pattern.
 void populateRecurrenceToLoopsPatterns(RewritePatternSet &patterns);
 
-/// decay, read and write to `linalg.generic` on tensors. A decay and a write update their operand in
-/// destination style, so that bufferisation can work in place.
+/// decay, read and write to `linalg.generic` on tensors. A decay and a write update their operand
+/// in destination style, so that bufferisation can work in place.
 void populateStepsToLinalgPatterns(RewritePatternSet &patterns);
 
 } // namespace mlir::linattn

@@ -20,7 +20,8 @@ class LinAttn_Op<string mnemonic, list<Trait> traits = []> : Op<LinAttn_Dialect,
 // recurrence
 //===----------------------------------------------------------------------------------------------===//
 
-def LinAttn_Number : AnyTypeOf<[AnyFloat, AnySignlessIntegerOrIndex, AnyComplex], "a number">;
+def LinAttn_Complex : Complex<AnyFloat>;
+def LinAttn_Number : AnyTypeOf<[AnyFloat, AnySignlessIntegerOrIndex, LinAttn_Complex], "a number">;
 def LinAttn_NumberOrTensor : AnyTypeOf<[LinAttn_Number, RankedTensorOf<[LinAttn_Number]>],
                                        "a number or a ranked tensor of numbers">;
 def LinAttn_NumberTensor : RankedTensorOf<[LinAttn_Number]>;
@@ -201,8 +202,8 @@ def LinAttn_IndexOp : LinAttn_Op<"index", [Pure]> {
 // Step ops
 //===----------------------------------------------------------------------------------------------===//
 
-def LinAttn_State : RankedTensorOf<[AnyFloat, AnyComplex]>;
-def LinAttn_StepOperand : AnyTypeOf<[AnyFloat, AnyComplex, RankedTensorOf<[AnyFloat, AnyComplex]>],
+def LinAttn_State : RankedTensorOf<[AnyFloat, LinAttn_Complex]>;
+def LinAttn_StepOperand : AnyTypeOf<[AnyFloat, LinAttn_Complex, RankedTensorOf<[AnyFloat, LinAttn_Complex]>],
                                     "a float or complex number or a ranked tensor of them">;
 
 def LinAttn_DecayOp : LinAttn_Op<"decay", [Pure, AllTypesMatch<["state", "result"]>]> {
@@ -257,7 +258,7 @@ def LinAttn_ReadOp : LinAttn_AxisOp<"read", [Pure, InferTypeOpAdaptor]> {
     %y = linattn.read %S at %C along 0 : tensor<64x128xf32>, tensor<4x64xf32>     // tensor<4x128xf32>
     ```
   }];
-  let arguments = (ins LinAttn_State:$state, RankedTensorOf<[AnyFloat, AnyComplex]>:$address, I64Attr:$axis);
+  let arguments = (ins LinAttn_State:$state, RankedTensorOf<[AnyFloat, LinAttn_Complex]>:$address, I64Attr:$axis);
   let results = (outs LinAttn_StepOperand:$result);
   let assemblyFormat = [{
     $state `at` $address `along` $axis attr-dict `:` type($state) `,` type($address)
@@ -277,7 +278,7 @@ def LinAttn_WriteOp : LinAttn_AxisOp<"write", [Pure, AllTypesMatch<["state", "re
     %z1 = linattn.write %z at %k along 0 value %one : tensor<64xf32>, tensor<64xf32>, f32
     ```
   }];
-  let arguments = (ins LinAttn_State:$state, RankedTensorOf<[AnyFloat, AnyComplex]>:$address,
+  let arguments = (ins LinAttn_State:$state, RankedTensorOf<[AnyFloat, LinAttn_Complex]>:$address,
                        LinAttn_StepOperand:$value, I64Attr:$axis);
   let results = (outs LinAttn_State:$result);
   let builders = [OpBuilder<(ins "::mlir::Value":$state, "::mlir::Value":$address, "::mlir::Value":$value, "int64_t":$axis), [{

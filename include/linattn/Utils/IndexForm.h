@@ -30,6 +30,8 @@ struct IndexDigit {
   bool isWholeDim() const { return low == 1 && high == 0; }
   /// Number of values that the digit takes if its dim takes `extent`; kDynamic if that is unknown.
   int64_t getExtent(int64_t extent) const;
+  /// The digit of one index of its dim.
+  int64_t getValue(int64_t index) const;
   /// The digit as an affine expression.
   AffineExpr getExpr(MLIRContext *context) const;
 };
@@ -50,8 +52,9 @@ struct IndexForm {
   /// The dim if the form is nothing but that dim.
   std::optional<unsigned> getBareDim() const;
   bool usesDim(unsigned dim) const;
-  /// Smallest and largest value over a box of the given extents; none if an extent that matters is
-  /// dynamic or the box is empty.
+  /// Smallest and largest value over a box of the given extents, at most what 64 bits hold; none if
+  /// an extent that matters is dynamic or the box is empty. For a dim of more than 2^20 indices
+  /// that occurs in several terms these are bounds that may not be reached.
   std::optional<std::pair<int64_t, int64_t>> getRange(ArrayRef<int64_t> extents) const;
   AffineExpr getExpr(MLIRContext *context) const;
 };

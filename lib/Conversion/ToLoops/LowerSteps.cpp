@@ -1,4 +1,5 @@
-//===- LowerSteps.cpp - decay, read and write as linalg -----------------------------------*- C++ -*-===//
+//===- LowerSteps.cpp - decay, read and write as linalg -----------------------------------*- C++
+//-*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,6 +8,7 @@
 
 #include "linattn/Conversion/ToLoops.h"
 #include "linattn/IR/LinAttn.h"
+#include "linattn/Utils/TensorUtils.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
@@ -32,17 +34,20 @@ static Value extend(OpBuilder &builder, Location loc, Value value, Type element)
   auto target = dyn_cast<ComplexType>(element);
   if (!target) {
     auto tensor = dyn_cast<RankedTensorType>(value.getType());
-    return arith::ExtFOp::create(builder, loc, tensor ? Type(tensor.clone(element)) : element, value);
+    return arith::ExtFOp::create(builder, loc, tensor ? Type(tensor.clone(element)) : element,
+                                 value);
   }
   Type part = target.getElementType();
   if (isa<FloatType>(type)) {
     Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(part));
-    return complex::CreateOp::create(builder, loc, element, extend(builder, loc, value, part), zero);
+    return complex::CreateOp::create(builder, loc, element, extend(builder, loc, value, part),
+                                     zero);
   }
   Type sourcePart = cast<ComplexType>(type).getElementType();
   Value re = complex::ReOp::create(builder, loc, sourcePart, value);
   Value im = complex::ImOp::create(builder, loc, sourcePart, value);
-  return complex::CreateOp::create(builder, loc, element, extend(builder, loc, re, part), extend(builder, loc, im, part));
+  return complex::CreateOp::create(builder, loc, element, extend(builder, loc, re, part),
+                                   extend(builder, loc, im, part));
 }
 
 /// Products may fuse into multiply-adds: one rounding fewer.
@@ -68,21 +73,9 @@ static Value exponential(OpBuilder &builder, Location loc, Value value) {
   return math::ExpOp::create(builder, loc, value);
 }
 
-static Value zeroTensor(OpBuilder &builder, Location loc, RankedTensorType type, ArrayRef<OpFoldResult> sizes) {
-  Type element = type.getElementType();
-  Value zero;
-  if (auto complex = dyn_cast<ComplexType>(element)) {
-    Attribute part = builder.getZeroAttr(complex.getElementType());
-    zero = complex::ConstantOp::create(builder, loc, element, builder.getArrayAttr({part, part}));
-  } else {
-    zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(element));
-  }
-  Value empty = tensor::EmptyOp::create(builder, loc, sizes, element);
-  return linalg::FillOp::create(builder, loc, zero, empty).getResult(0);
-}
-
-/// A dim of the iteration space of a step op, and where state, address and value use it.
 namespace {
+
+/// The iteration space of a read or write, and where state, address and value use it.
 struct StepSpace {
   SmallVector<IteratorType> iterators;
   SmallVector<AffineExpr> state, address, value;
@@ -124,8 +117,8 @@ struct LowerDecay : OpRewritePattern<DecayOp> {
     MLIRContext *context = op.getContext();
     Value by = op.getBy();
     bool isScalar = !isa<RankedTensorType>(by.getType());
-    // One exponential per entry of the decay, not per entry of the state: in a nest of its own unless
-    // the decay is as large as the state.
+    // One exponential per entry of the decay, not per entry of the state: in a nest of its own
+    // unless the decay is as large as the state.
     bool expFirst = !op.getLinear() && int64_t(op.getAxes().size()) < state.getRank();
     if (isScalar) {
       by = extend(rewriter, loc, by, element);
@@ -133,14 +126,16 @@ struct LowerDecay : OpRewritePattern<DecayOp> {
         by = exponential(rewriter, loc, by);
     } else if (expFirst) {
       auto type = cast<RankedTensorType>(by.getType()).clone(element);
-      Value empty = tensor::EmptyOp::create(rewriter, loc, tensor::getMixedSizes(rewriter, loc, by), element);
+      Value empty =
+          tensor::EmptyOp::create(rewriter, loc, tensor::getMixedSizes(rewriter, loc, by), element);
       AffineMap identity = AffineMap::getMultiDimIdentityMap(type.getRank(), context);
-      by = linalg::GenericOp::create(rewriter, loc, TypeRange{type}, by, empty, ArrayRef<AffineMap>{identity, identity},
-                                     SmallVector<IteratorType>(type.getRank(), IteratorType::parallel),
-                                     [&](OpBuilder &b, Location l, ValueRange args) {
-                                       Value wide = extend(b, l, args[0], element);
-                                       linalg::YieldOp::create(b, l, exponential(b, l, wide));
-                                     })
+      by = linalg::GenericOp::create(
+               rewriter, loc, TypeRange{type}, by, empty, ArrayRef<AffineMap>{identity, identity},
+               SmallVector<IteratorType>(type.getRank(), IteratorType::parallel),
+               [&](OpBuilder &b, Location l, ValueRange args) {
+                 Value wide = extend(b, l, args[0], element);
+                 linalg::YieldOp::create(b, l, exponential(b, l, wide));
+               })
                .getResult(0);
     }
     SmallVector<Value> inputs;
@@ -184,7 +179,7 @@ struct LowerRead : OpRewritePattern<ReadOp> {
     Value result =
         linalg::GenericOp::create(
             rewriter, loc, TypeRange{type}, ValueRange{op.getAddress(), op.getState()},
-            zeroTensor(rewriter, loc, type, sizes),
+            createZeros(rewriter, loc, element, sizes),
             ArrayRef<AffineMap>{space.map(space.address, context), space.map(space.state, context),
                                 space.map(space.value, context)},
             space.iterators,

@@ -1,0 +1,46 @@
+//===- ToVector.h - vector code for linalg ops on states --------------------------------*- C++
+//-*-===//
+//
+// Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------------------------------===//
+
+#ifndef LINATTN_CONVERSION_TOVECTOR_H
+#define LINATTN_CONVERSION_TOVECTOR_H
+
+#include "mlir/Support/LLVM.h"
+
+namespace mlir {
+class RewritePatternSet;
+class RewriterBase;
+namespace linalg {
+class GenericOp;
+class LinalgOp;
+} // namespace linalg
+} // namespace mlir
+
+namespace mlir::linattn {
+
+/// Merges `producer` into `consumer`, which uses one of its results, so that both walk over it
+/// once. Fails, with the reason as match failure, if the iteration spaces differ, if the consumer
+/// needs more of the producer than that result, or if someone needs the producer before.
+LogicalResult mergeIntoConsumer(RewriterBase &rewriter, linalg::GenericOp producer,
+                                linalg::GenericOp consumer);
+
+/// `mergeIntoConsumer` for all pairs.
+void populateMergeGenericsPatterns(RewritePatternSet &patterns);
+
+struct VectorizeOptions {
+  int64_t vectorBits = 512; ///< width of a vector register
+  int64_t unroll = 4;       ///< vector registers per row of a tile
+};
+
+/// Tiles a linalg op on memrefs to rows of vectors along its innermost dim and vectorises the tile.
+/// Fails and leaves the op alone if it has no vector form.
+LogicalResult vectorizeLinalgOp(RewriterBase &rewriter, linalg::LinalgOp op,
+                                const VectorizeOptions &options);
+
+} // namespace mlir::linattn
+
+#endif // LINATTN_CONVERSION_TOVECTOR_H

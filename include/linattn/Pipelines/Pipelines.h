@@ -1,0 +1,47 @@
+//===- Pipelines.h - from linattn to code for a target --------------------------------------*- C++
+//-*-===//
+//
+// Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------------------------------===//
+
+#ifndef LINATTN_PIPELINES_PIPELINES_H
+#define LINATTN_PIPELINES_PIPELINES_H
+
+#include "mlir/Pass/PassOptions.h"
+
+namespace mlir {
+class OpPassManager;
+} // namespace mlir
+
+namespace mlir::linattn {
+
+struct CpuPipelineOptions : PassPipelineOptions<CpuPipelineOptions> {
+  Option<bool> openmp{*this, "openmp",
+                      llvm::cl::desc("Run the parallel dims on OpenMP threads (needs libomp)"),
+                      llvm::cl::init(true)};
+  Option<int64_t> vectorBits{*this, "vector-bits",
+                             llvm::cl::desc("Width of the target's vector registers in bits"),
+                             llvm::cl::init(512)};
+  Option<bool> nativeBf16{
+      *this, "native-bf16",
+      llvm::cl::desc("The target converts between f32 and bf16 in hardware; otherwise the "
+                     "conversions are expanded to integer arithmetic"),
+      llvm::cl::init(false)};
+  Option<bool> runtimeChecks{
+      *this, "runtime-checks",
+      llvm::cl::desc("Check shapes and segment offsets in the generated code"),
+      llvm::cl::init(false)};
+};
+
+/// Tensors to LLVM dialect, registered as `linattn-to-cpu-pipeline`. Function arguments and results
+/// become memrefs with identity layout; a result that ends in the buffer of an argument is that
+/// buffer.
+void buildCpuPipeline(OpPassManager &pm, const CpuPipelineOptions &options);
+
+void registerLinAttnPipelines();
+
+} // namespace mlir::linattn
+
+#endif // LINATTN_PIPELINES_PIPELINES_H

@@ -1,0 +1,24 @@
+//===- TensorUtils.h - small builders for tensors ------------------------------------------*- C++
+//-*-===//
+//
+// Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------------------------------===//
+
+#ifndef LINATTN_UTILS_TENSORUTILS_H
+#define LINATTN_UTILS_TENSORUTILS_H
+
+#include "mlir/IR/Builders.h"
+
+namespace mlir::linattn {
+
+/// The number zero of an integer, index, float or complex type.
+Value createZero(OpBuilder &builder, Location loc, Type type);
+
+/// A new tensor of the given sizes, filled with zeros.
+Value createZeros(OpBuilder &builder, Location loc, Type element, ArrayRef<OpFoldResult> sizes);
+
+} // namespace mlir::linattn
+
+#endif // LINATTN_UTILS_TENSORUTILS_H

@@ -1,0 +1,201 @@
+//===- MergeGenerics.cpp - one pass over a tensor instead of several ----------------------*- C++
+//-*-===//
+//
+// Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------------------------------===//
+
+#include "linattn/Conversion/Passes.h"
+#include "linattn/Conversion/ToVector.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace mlir::linattn {
+#define GEN_PASS_DEF_MERGEGENERICSPASS
+#include "linattn/Conversion/Passes.h.inc"
+} // namespace mlir::linattn
+
+using namespace mlir;
+using namespace mlir::linattn;
+using linalg::GenericOp;
+using utils::IteratorType;
+
+/// The result of `producer` that `consumer` uses, if it uses exactly one.
+static std::optional<unsigned> getOnlySharedResult(GenericOp producer, GenericOp consumer) {
+  std::optional<unsigned> shared;
+  for (Value operand : consumer->getOperands()) {
+    if (operand.getDefiningOp() != producer)
+      continue;
+    unsigned number = cast<OpResult>(operand).getResultNumber();
+    if (shared && *shared != number)
+      return std::nullopt;
+    shared = number;
+  }
+  return shared;
+}
+
+/// True if `value`, used in the region of `consumer` or as its operand, is computed from `producer`
+/// by ops in between.
+static bool dependsOn(Operation *consumer, GenericOp producer) {
+  SetVector<Operation *> worklist;
+  auto addOperands = [&](Operation *op) {
+    op->walk([&](Operation *nested) {
+      for (Value operand : nested->getOperands())
+        if (Operation *def = operand.getDefiningOp())
+          if (def != producer && def->getBlock() == producer->getBlock() &&
+              producer->isBeforeInBlock(def))
+            worklist.insert(def);
+    });
+  };
+  addOperands(consumer);
+  for (unsigned i = 0; i < worklist.size(); ++i) {
+    bool uses = false;
+    worklist[i]->walk([&](Operation *nested) {
+      uses |= llvm::any_of(nested->getOperands(),
+                           [&](Value v) { return v.getDefiningOp() == producer; });
+    });
+    if (uses)
+      return true;
+    addOperands(worklist[i]);
+  }
+  return false;
+}
+
+LogicalResult mlir::linattn::mergeIntoConsumer(RewriterBase &rewriter, GenericOp producer,
+                                               GenericOp consumer) {
+  if (producer->getBlock() != consumer->getBlock() || !producer.hasPureTensorSemantics() ||
+      !consumer.hasPureTensorSemantics())
+    return rewriter.notifyMatchFailure(consumer, "not two ops on tensors in one block");
+  std::optional<unsigned> shared = getOnlySharedResult(producer, consumer);
+  if (!shared)
+    return rewriter.notifyMatchFailure(consumer, "does not use exactly one result of the producer");
+  AffineMap sharedMap =
+      producer.getIndexingMapMatchingResult(producer->getResult(*shared));
+  // An entry is final as soon as it is yielded only if the producer does not reduce into it.
+  if (!sharedMap.isIdentity() || producer.getNumLoops() != consumer.getNumLoops())
+    return rewriter.notifyMatchFailure(consumer, "the iteration spaces differ");
+  OpOperand *updated = nullptr;
+  for (OpOperand &operand : consumer->getOpOperands()) {
+    if (operand.get() != producer->getResult(*shared))
+      continue;
+    if (!consumer.getMatchingIndexingMap(&operand).isIdentity())
+      return rewriter.notifyMatchFailure(consumer, "walks over the shared tensor in another order");
+    if (consumer.isDpsInit(&operand))
+      updated = &operand;
+  }
+  if (dependsOn(consumer, producer))
+    return rewriter.notifyMatchFailure(consumer, "depends on the producer in another way, too");
+  for (Operation *user : producer->getUsers())
+    if (user != consumer &&
+        (user->getBlock() != consumer->getBlock() || user->isBeforeInBlock(consumer)))
+      return rewriter.notifyMatchFailure(consumer, "the producer is needed before");
+
+  // Operands: what both read, then what both write; an update in place continues the producer's
+  // init.
+  SmallVector<Value> inputs(producer.getInputs()), inits(producer.getOutputs());
+  SmallVector<AffineMap> inputMaps, initMaps;
+  for (OpOperand *operand : producer.getDpsInputOperands())
+    inputMaps.push_back(producer.getMatchingIndexingMap(operand));
+  for (OpOperand &operand : producer.getDpsInitsMutable())
+    initMaps.push_back(producer.getMatchingIndexingMap(&operand));
+  SmallVector<OpOperand *> addedInputs, addedInits;
+  for (OpOperand *operand : consumer.getDpsInputOperands())
+    if (operand->get() != producer->getResult(*shared)) {
+      addedInputs.push_back(operand);
+      inputs.push_back(operand->get());
+      inputMaps.push_back(consumer.getMatchingIndexingMap(operand));
+    }
+  for (OpOperand &operand : consumer.getDpsInitsMutable())
+    if (&operand != updated) {
+      addedInits.push_back(&operand);
+      inits.push_back(operand.get());
+      initMaps.push_back(consumer.getMatchingIndexingMap(&operand));
+    }
+  SmallVector<IteratorType> iterators = producer.getIteratorTypesArray();
+  for (auto [iterator, other] : llvm::zip_equal(iterators, consumer.getIteratorTypesArray()))
+    if (other == IteratorType::reduction)
+      iterator = other;
+  bool isLost = updated && !producer->getResult(*shared).hasOneUse();
+  if (isLost)
+    return rewriter.notifyMatchFailure(consumer, "the value before the update is used as well");
+
+  SmallVector<AffineMap> maps(inputMaps);
+  llvm::append_range(maps, initMaps);
+  rewriter.setInsertionPoint(consumer);
+  auto merged = GenericOp::create(
+      rewriter, consumer.getLoc(), TypeRange(ValueRange(inits)), inputs, inits, maps, iterators,
+      [&](OpBuilder &builder, Location loc, ValueRange args) {
+        IRMapping mapping;
+        auto bind = [&](GenericOp op, OpOperand *operand, Value value) {
+          mapping.map(op.getMatchingBlockArgument(operand), value);
+        };
+        unsigned next = 0;
+        for (OpOperand *operand : producer.getDpsInputOperands())
+          bind(producer, operand, args[next++]);
+        for (OpOperand *operand : addedInputs)
+          bind(consumer, operand, args[next++]);
+        for (OpOperand &operand : producer.getDpsInitsMutable())
+          bind(producer, &operand, args[next++]);
+        for (OpOperand *operand : addedInits)
+          bind(consumer, operand, args[next++]);
+        for (Operation &op : producer.getBody()->without_terminator())
+          builder.clone(op, mapping);
+        SmallVector<Value> yields =
+            llvm::map_to_vector(producer.getBody()->getTerminator()->getOperands(),
+                                [&](Value v) { return mapping.lookupOrDefault(v); });
+        for (OpOperand &operand : consumer->getOpOperands())
+          if (operand.get() == producer->getResult(*shared))
+            bind(consumer, &operand, yields[*shared]);
+        for (Operation &op : consumer.getBody()->without_terminator())
+          builder.clone(op, mapping);
+        for (auto [operand, value] :
+             llvm::zip_equal(consumer.getDpsInitsMutable(),
+                             consumer.getBody()->getTerminator()->getOperands())) {
+          Value yielded = mapping.lookupOrDefault(value);
+          if (&operand == updated)
+            yields[*shared] = yielded;
+          else
+            yields.push_back(yielded);
+        }
+        linalg::YieldOp::create(builder, loc, yields);
+      });
+  unsigned next = producer->getNumResults();
+  SmallVector<Value> consumerResults;
+  for (OpOperand &operand : consumer.getDpsInitsMutable())
+    consumerResults.push_back(merged->getResult(&operand == updated ? *shared : next++));
+  rewriter.replaceOp(consumer, consumerResults);
+  rewriter.replaceOp(producer, merged->getResults().take_front(producer->getNumResults()));
+  return success();
+}
+
+namespace {
+
+struct MergeIntoConsumer : OpRewritePattern<GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(GenericOp consumer, PatternRewriter &rewriter) const override {
+    for (Value operand : consumer->getOperands())
+      if (auto producer = operand.getDefiningOp<GenericOp>())
+        if (succeeded(mergeIntoConsumer(rewriter, producer, consumer)))
+          return success();
+    return rewriter.notifyMatchFailure(consumer, "no producer to merge with");
+  }
+};
+
+struct MergeGenerics : linattn::impl::MergeGenericsPassBase<MergeGenerics> {
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    populateMergeGenericsPatterns(patterns);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+
+void mlir::linattn::populateMergeGenericsPatterns(RewritePatternSet &patterns) {
+  patterns.add<MergeIntoConsumer>(patterns.getContext());
+}

@@ -1,0 +1,100 @@
+//===- CpuPipeline.cpp - from linattn to code for a CPU ----------------------------------*- C++
+//-*-===//
+//
+// Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------------------------------===//
+
+#include "linattn/Conversion/Passes.h"
+#include "linattn/Pipelines/Pipelines.h"
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace mlir::linattn;
+
+/// Tensors: the recurrence as loops, its step ops and elementwise ops as few linalg nests.
+static void addLoopPasses(OpPassManager &pm) {
+  pm.addPass(createLinAttnToLoopsPass());
+  pm.addPass(createConvertElementwiseToLinalgPass());
+  pm.addPass(createCSEPass()); // the loads of one operand under one map
+  pm.addPass(createMergeGenericsPass());
+  pm.addPass(createCanonicalizerPass());
+}
+
+/// Buffers: states and outs in place, temporaries on the stack.
+static void addBufferPasses(OpPassManager &pm) {
+  pm.addPass(bufferization::createEmptyTensorEliminationPass());
+  bufferization::OneShotBufferizePassOptions bufferize;
+  bufferize.bufferizeFunctionBoundaries = true;
+  bufferize.functionBoundaryTypeConversion = bufferization::LayoutMapOption::IdentityLayoutMap;
+  pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
+  pm.addPass(createCanonicalizerPass()); // self copies of slices that were updated in place
+  pm.addPass(createCSEPass());
+  pm.addNestedPass<func::FuncOp>(bufferization::createBufferHoistingPass());
+  pm.addNestedPass<func::FuncOp>(bufferization::createBufferLoopHoistingPass());
+  bufferization::PromoteBuffersToStackPassOptions promote;
+  promote.maxAllocSizeInBytes = 256 * 1024; // a state
+  promote.maxRankOfAllocatedMemRef = 2;
+  pm.addNestedPass<func::FuncOp>(bufferization::createPromoteBuffersToStackPass(promote));
+  pm.addPass(createDeallocateLocalBuffersPass());
+}
+
+static void addVectorPasses(OpPassManager &pm, const CpuPipelineOptions &options) {
+  VectorizeLinalgPassOptions vectorize;
+  vectorize.vectorBits = options.vectorBits;
+  pm.addPass(createVectorizeLinalgPass(vectorize));
+  pm.addPass(createConvertLinalgToLoopsPass()); // what has no vector form
+  pm.addPass(createConvertVectorToSCFPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+static void addLLVMPasses(OpPassManager &pm, const CpuPipelineOptions &options) {
+  if (options.openmp) {
+    pm.addPass(createForallToParallelLoopPass());
+    pm.addPass(createConvertSCFToOpenMPPass());
+  } else {
+    pm.addPass(createForallToForLoopPass());
+  }
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(createSCFToControlFlowPass());
+  if (!options.nativeBf16) {
+    arith::ArithExpandOpsPassOptions expand;
+    expand.includeBf16 = true;
+    pm.addPass(arith::createArithExpandOpsPass(expand));
+  }
+  pm.addPass(createConvertComplexToStandardPass());
+  pm.addPass(createConvertVectorToLLVMPass());
+  pm.addPass(createConvertMathToLLVMPass());
+  pm.addPass(createConvertMathToLibmPass());
+  if (options.openmp)
+    pm.addPass(createConvertOpenMPToLLVMPass());
+  pm.addPass(createConvertToLLVMPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createCanonicalizerPass());
+}
+
+void mlir::linattn::buildCpuPipeline(OpPassManager &pm, const CpuPipelineOptions &options) {
+  addLoopPasses(pm);
+  addBufferPasses(pm);
+  addVectorPasses(pm, options);
+  addLLVMPasses(pm, options);
+}
+
+void mlir::linattn::registerLinAttnPipelines() {
+  PassPipelineRegistration<CpuPipelineOptions>("linattn-to-cpu-pipeline",
+                                               "Lower tensors with recurrences to LLVM for a CPU",
+                                               buildCpuPipeline);
+}
