@@ -26,7 +26,8 @@ def size_of(generic_ir):
 def run(command):
     result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
     if result.returncode:
-        sys.exit(f"ir-sizes: {' '.join(command)} failed:\n{result.stderr[-2000:]}")
+        errors = [line for line in result.stderr.split("\n") if "error: " in line or line.startswith("PLEASE")]
+        sys.exit("\n".join([f"ir-sizes: failed: {' '.join(command)}", *errors[:10]]))
     return result.stdout, result.stderr
 
 

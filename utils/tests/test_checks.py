@@ -217,6 +217,22 @@ def test_headers(tmp_path, old, new, problem):
     assert (problem or "") in output
 
 
+@pytest.mark.parametrize(
+    "banner",
+    ["//===- A.h - a thing ----------------------------------*- C++\n//-*-===//\n",
+     "//===- A.h - a thing " + "-" * 90 + "*- C++ -*-===//\n"],
+)
+def test_headers_fix(tmp_path, banner):
+    path = tmp_path / "include/linattn/IR/A.h"
+    write(path, banner + HEADER.split("\n", 1)[1])
+    assert run("check-headers.py", "--root", tmp_path)[0] == 1
+    code, output = run("check-headers.py", "--root", tmp_path, "--fix")
+    assert code == 0, output
+    first, second = path.read_text().split("\n")[:2]
+    assert first == "//===- A.h - a thing " + "-" * 64 + "*- C++ -*-===//"
+    assert second == "//"
+
+
 # --- the summary line -------------------------------------------------------------------------
 
 REPORT = """<testsuites><testsuite name="a"><testcase classname="a" name="one"/>
