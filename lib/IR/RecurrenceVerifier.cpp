@@ -141,7 +141,7 @@ LogicalResult RecurrenceVerifier::collectOperands() {
                      SmallVectorImpl<MappedOperand> &group) {
     for (auto [index, operand] : llvm::enumerate(range)) {
       std::string number = name == "position offset" ? "" : " #" + std::to_string(index);
-      group.push_back({name.str() + number, &operand, op.getMap(operand), {}});
+      group.push_back({name.str() + number, &operand, op.getMap(operand), {}, {}});
     }
   };
   collect("input", op.getInsMutable(), ins);
