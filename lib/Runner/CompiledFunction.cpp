@@ -228,18 +228,21 @@ createEngine(ModuleOp module, const CompileOptions &options) {
   }
   if (!engine)
     return engine.takeError();
-  if (options.guard)
-    (*engine)->registerSymbols([](llvm::orc::MangleAndInterner intern) {
-      auto symbol = [](auto *function) {
-        return llvm::orc::ExecutorSymbolDef(llvm::orc::ExecutorAddr::fromPtr(function),
-                                            llvm::JITSymbolFlags::Exported);
-      };
-      llvm::orc::SymbolMap symbols;
+  (*engine)->registerSymbols([&](llvm::orc::MangleAndInterner intern) {
+    auto symbol = [](auto *function) {
+      return llvm::orc::ExecutorSymbolDef(llvm::orc::ExecutorAddr::fromPtr(function),
+                                          llvm::JITSymbolFlags::Exported);
+    };
+    llvm::orc::SymbolMap symbols;
+    symbols[intern("__truncsfbf2")] = symbol(static_cast<float (*)(float)>(truncateToBF16));
+    symbols[intern("__truncdfbf2")] = symbol(static_cast<float (*)(double)>(truncateToBF16));
+    if (options.guard) {
       symbols[intern("malloc")] = symbol(guardedMalloc);
       symbols[intern("aligned_alloc")] = symbol(guardedAlignedAlloc);
       symbols[intern("free")] = symbol(guardedFree);
-      return symbols;
-    });
+    }
+    return symbols;
+  });
   return engine;
 }
 
@@ -247,6 +250,8 @@ llvm::Expected<std::unique_ptr<CompiledFunction>>
 CompiledFunction::compile(ModuleOp module, func::FuncOp function, const CompileOptions &options) {
   if (llvm::Error error = checkSignature(function))
     return error;
+  // A pipeline that stops early may not have loaded it.
+  module.getContext()->loadDialect<LLVM::LLVMDialect>();
   FunctionType type = function.getFunctionType();
   std::unique_ptr<CompiledFunction> compiled(new CompiledFunction());
   compiled->argumentTypes.assign(type.getInputs().begin(), type.getInputs().end());

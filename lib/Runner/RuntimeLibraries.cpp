@@ -7,8 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "RuntimeLibraries.h"
+#include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cmath>
 #include <dlfcn.h>
 
 using namespace mlir;
@@ -60,6 +63,21 @@ llvm::Error linattn::loadRuntimeLibraries(const llvm::Module &module) {
                                      "', which no loaded library defines");
   }
   return llvm::Error::success();
+}
+
+float linattn::truncateToBF16(float value) {
+  auto bits = llvm::bit_cast<uint32_t>(value);
+  // Round to nearest even; a NaN keeps its upper bits and stays one.
+  bits = std::isnan(value) ? (bits >> 16) | 0x40 : (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+  return llvm::bit_cast<float>(bits);
+}
+
+float linattn::truncateToBF16(double value) {
+  // Not by way of float, which would round twice.
+  llvm::APFloat number(value);
+  bool losesInfo;
+  number.convert(llvm::APFloat::BFloat(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+  return llvm::bit_cast<float>(static_cast<uint32_t>(number.bitcastToAPInt().getZExtValue()));
 }
 
 void linattn::setNumThreads(unsigned threads) {

@@ -19,6 +19,12 @@ namespace mlir::linattn {
 /// error names the first function that is still missing.
 llvm::Error loadRuntimeLibraries(const llvm::Module &module);
 
+/// The compiler runtime's conversions to bf16 (`__truncsfbf2`, `__truncdfbf2`), which CPUs without
+/// such an instruction call and which older libgcc lacks. The results' low 16 bits count: that is
+/// where a bf16 return value lies in a float register.
+float truncateToBF16(float value);
+float truncateToBF16(double value);
+
 /// Sets the number of OpenMP threads of the calling thread's next parallel region, if an OpenMP
 /// runtime is loaded.
 void setNumThreads(unsigned threads);
