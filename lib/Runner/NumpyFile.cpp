@@ -26,6 +26,8 @@ using namespace mlir::linattn;
 static constexpr StringLiteral kMagic("\x93NUMPY");
 /// More than any NumPy release writes or accepts.
 static constexpr unsigned kMaxRank = 64;
+/// All that NumPy writes between tokens; \v, for one, is no space to Python.
+static constexpr StringLiteral kSpace(" \n");
 
 /// Text from a file, made fit for a message.
 static std::string quote(StringRef text) {
@@ -60,7 +62,7 @@ public:
         return expected("',' or '}'");
       break;
     }
-    if (!rest.trim().empty())
+    if (!rest.trim(kSpace).empty())
       return expected("the end of the header");
     if (!header.element || !header.fortranOrder || !header.shape)
       return llvm::createStringError("the header lacks 'descr', 'fortran_order' or 'shape'");
@@ -84,7 +86,7 @@ private:
   }
 
   llvm::Error parseDescr() {
-    if (rest.ltrim().starts_with("["))
+    if (rest.ltrim(kSpace).starts_with("["))
       return llvm::createStringError("record types are not supported; save one field per file");
     std::optional<StringRef> descr = parseString();
     if (!descr)
@@ -117,7 +119,7 @@ private:
   }
 
   llvm::Error parseOrder() {
-    rest = rest.ltrim();
+    rest = rest.ltrim(kSpace);
     if (rest.consume_front("True"))
       header.fortranOrder = true;
     else if (rest.consume_front("False"))
@@ -133,7 +135,7 @@ private:
       return expected("'('");
     bool closed = consume(')');
     while (!closed) {
-      rest = rest.ltrim();
+      rest = rest.ltrim(kSpace);
       uint64_t dim;
       StringRef before = rest;
       if (!llvm::isDigit(rest.empty() ? ' ' : rest.front()) || rest.consumeInteger(10, dim) ||
@@ -153,7 +155,7 @@ private:
 
   /// A string without escapes, in either kind of quotes.
   std::optional<StringRef> parseString() {
-    rest = rest.ltrim();
+    rest = rest.ltrim(kSpace);
     if (rest.empty() || (rest.front() != '\'' && rest.front() != '"'))
       return std::nullopt;
     size_t end = rest.find(rest.front(), 1);
@@ -165,12 +167,12 @@ private:
   }
 
   bool consume(char wanted) {
-    rest = rest.ltrim();
+    rest = rest.ltrim(kSpace);
     return rest.consume_front(StringRef(&wanted, 1));
   }
 
   llvm::Error expected(StringRef what) {
-    StringRef found = rest.ltrim();
+    StringRef found = rest.ltrim(kSpace);
     return llvm::createStringError("the header is malformed: expected " + what + ", got " +
                                    (found.empty() ? "its end" : quote(found)));
   }
