@@ -27,7 +27,6 @@ using namespace mlir::linattn;
 static void addLoopPasses(OpPassManager &pm) {
   pm.addPass(createLinAttnToLoopsPass());
   pm.addPass(createConvertElementwiseToLinalgPass());
-  pm.addPass(createCSEPass()); // the loads of one operand under one map
   pm.addPass(createMergeGenericsPass());
   pm.addPass(createCanonicalizerPass());
 }
@@ -39,8 +38,8 @@ static void addBufferPasses(OpPassManager &pm) {
   bufferize.bufferizeFunctionBoundaries = true;
   bufferize.functionBoundaryTypeConversion = bufferization::LayoutMapOption::IdentityLayoutMap;
   pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
-  pm.addPass(createCanonicalizerPass()); // self copies of slices that were updated in place
   pm.addPass(createCSEPass());
+  pm.addPass(createCanonicalizerPass()); // copies of a slice, updated in place, to itself
   pm.addNestedPass<func::FuncOp>(bufferization::createBufferHoistingPass());
   pm.addNestedPass<func::FuncOp>(bufferization::createBufferLoopHoistingPass());
   bufferization::PromoteBuffersToStackPassOptions promote;

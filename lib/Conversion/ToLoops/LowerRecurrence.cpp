@@ -22,6 +22,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
@@ -378,11 +379,47 @@ SmallVector<Value> LoopBuilder::buildStep(const StepPoint &local, const Sequence
   SmallVector<Value> next(tensors);
   for (size_t i = 0; i < numOuts; ++i)
     next[i] = accesses[i].store(rewriter, loc, yielded[i], tensors[i], isSlot ? local : packed);
-  for (size_t i = 0; i < states.size(); ++i)
-    next[numOuts + i] = yielded[numOuts + i];
+  for (size_t i = 0; i < states.size(); ++i) {
+    // The loop carries each state in one buffer. The copy disappears where the state is updated in
+    // place.
+    Value &state = yielded[numOuts + i];
+    if (isa<RankedTensorType>(state.getType()))
+      state = linalg::CopyOp::create(rewriter, loc, state, states[i]).getResult(0);
+    next[numOuts + i] = state;
+  }
   if (!op.getCheckpoints().empty())
     storeCheckpoints(local, sequence, next, ArrayRef(yielded).drop_front(numOuts), accesses);
   return next;
+}
+
+/// The ops of a body in an order in which each state is updated as late as possible. Decays and
+/// writes then find the old state dead and work in place, also where the body reads it later in the
+/// text.
+static SmallVector<Operation *> scheduleBody(Block &body) {
+  SmallVector<Operation *> pending, order;
+  for (Operation &nested : body.without_terminator())
+    pending.push_back(&nested);
+  DenseSet<Operation *> done;
+  auto isReady = [&](Operation *nested) {
+    bool ready = true;
+    nested->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (Operation *def = operand.getDefiningOp(); def && def->getBlock() == &body)
+          ready &= done.contains(def);
+    });
+    return ready;
+  };
+  while (!pending.empty()) {
+    auto next = llvm::find_if(pending, [&](Operation *nested) {
+      return !isa<DecayOp, WriteOp>(nested) && isReady(nested);
+    });
+    if (next == pending.end())
+      next = llvm::find_if(pending, isReady);
+    done.insert(*next);
+    order.push_back(*next);
+    pending.erase(next);
+  }
+  return order;
 }
 
 SmallVector<Value> LoopBuilder::inlineBody(const StepPoint &local, const StepPoint &packed,
@@ -405,10 +442,10 @@ SmallVector<Value> LoopBuilder::inlineBody(const StepPoint &local, const StepPoi
       value = apply(dim(0) + dim(1), {value, positionOffset});
     return asValue(value);
   };
-  for (Operation &nested : op.getBody().front().without_terminator()) {
-    Operation *copy = rewriter.clone(nested, mapping);
+  for (Operation *nested : scheduleBody(op.getBody().front())) {
+    Operation *copy = rewriter.clone(*nested, mapping);
     if (auto indexOp = dyn_cast<IndexOp>(copy)) {
-      mapping.map(nested.getResult(0), getIndex(indexOp));
+      mapping.map(nested->getResult(0), getIndex(indexOp));
       rewriter.eraseOp(copy);
       continue;
     }

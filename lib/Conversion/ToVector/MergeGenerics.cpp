@@ -10,6 +10,8 @@
 #include "linattn/Conversion/ToVector.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -73,8 +75,7 @@ LogicalResult mlir::linattn::mergeIntoConsumer(RewriterBase &rewriter, GenericOp
   std::optional<unsigned> shared = getOnlySharedResult(producer, consumer);
   if (!shared)
     return rewriter.notifyMatchFailure(consumer, "does not use exactly one result of the producer");
-  AffineMap sharedMap =
-      producer.getIndexingMapMatchingResult(producer->getResult(*shared));
+  AffineMap sharedMap = producer.getIndexingMapMatchingResult(producer->getResult(*shared));
   // An entry is final as soon as it is yielded only if the producer does not reduce into it.
   if (!sharedMap.isIdentity() || producer.getNumLoops() != consumer.getNumLoops())
     return rewriter.notifyMatchFailure(consumer, "the iteration spaces differ");
@@ -177,11 +178,36 @@ namespace {
 struct MergeIntoConsumer : OpRewritePattern<GenericOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(GenericOp consumer, PatternRewriter &rewriter) const override {
+    if (consumer.getNumLoops() < 2)
+      return rewriter.notifyMatchFailure(consumer,
+                                         "a vector is small enough to walk over it twice");
     for (Value operand : consumer->getOperands())
       if (auto producer = operand.getDefiningOp<GenericOp>())
         if (succeeded(mergeIntoConsumer(rewriter, producer, consumer)))
           return success();
     return rewriter.notifyMatchFailure(consumer, "no producer to merge with");
+  }
+};
+
+/// A splat is an elementwise op without inputs, which its users can absorb.
+struct SplatToGeneric : OpRewritePattern<tensor::SplatOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::SplatOp op, PatternRewriter &rewriter) const override {
+    RankedTensorType type = op.getType();
+    SmallVector<OpFoldResult> sizes;
+    auto dynamic = op.getDynamicSizes().begin();
+    for (int64_t extent : type.getShape())
+      sizes.push_back(ShapedType::isDynamic(extent) ? OpFoldResult(*dynamic++)
+                                                    : rewriter.getIndexAttr(extent));
+    Value empty = tensor::EmptyOp::create(rewriter, op.getLoc(), sizes, type.getElementType());
+    rewriter.replaceOpWithNewOp<GenericOp>(
+        op, TypeRange{type}, ValueRange(), empty,
+        AffineMap::getMultiDimIdentityMap(type.getRank(), op.getContext()),
+        SmallVector<IteratorType>(type.getRank(), IteratorType::parallel),
+        [&](OpBuilder &builder, Location loc, ValueRange) {
+          linalg::YieldOp::create(builder, loc, op.getInput());
+        });
+    return success();
   }
 };
 
@@ -197,5 +223,13 @@ struct MergeGenerics : linattn::impl::MergeGenericsPassBase<MergeGenerics> {
 } // namespace
 
 void mlir::linattn::populateMergeGenericsPatterns(RewritePatternSet &patterns) {
-  patterns.add<MergeIntoConsumer>(patterns.getContext());
+  patterns.add<MergeIntoConsumer, SplatToGeneric>(patterns.getContext());
+  // Elementwise ops into their consumers, but never into a larger iteration space, which would
+  // compute the exponential of a decay once per entry of the state.
+  linalg::populateElementwiseOpsFusionPatterns(patterns, [](OpOperand *operand) {
+    auto producer = operand->get().getDefiningOp<linalg::LinalgOp>();
+    auto consumer = cast<linalg::LinalgOp>(operand->getOwner());
+    return producer && producer->hasOneUse() && producer.getNumLoops() == consumer.getNumLoops();
+  });
+  linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
 }
