@@ -47,6 +47,7 @@ static void addBufferPasses(OpPassManager &pm) {
   promote.maxRankOfAllocatedMemRef = 2;
   pm.addNestedPass<func::FuncOp>(bufferization::createPromoteBuffersToStackPass(promote));
   pm.addPass(createDeallocateLocalBuffersPass());
+  pm.addPass(createOutlineParallelBodiesPass());
 }
 
 static void addVectorPasses(OpPassManager &pm, const CpuPipelineOptions &options) {
@@ -63,6 +64,7 @@ static void addLLVMPasses(OpPassManager &pm, const CpuPipelineOptions &options) 
   if (options.openmp) {
     pm.addPass(createForallToParallelLoopPass());
     pm.addPass(createConvertSCFToOpenMPPass());
+    pm.addPass(createCanonicalizerPass()); // stack scopes around calls
   } else {
     pm.addPass(createForallToForLoopPass());
   }

@@ -81,4 +81,13 @@ def DeallocateLocalBuffersPass : Pass<"linattn-deallocate-local-buffers"> {
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
 }
 
+def OutlineParallelBodiesPass : Pass<"linattn-outline-parallel-bodies", "::mlir::ModuleOp"> {
+  let summary = "Move the body of every scf.forall into a function of its own";
+  let description = [{
+    After bufferisation. The frame of the function holds the temporaries of one point of the parallel dims, so that lowering to OpenMP needs no stack save and
+    restore around them. Constants move along instead of becoming arguments.
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect"];
+}
+
 #endif // LINATTN_CONVERSION_PASSES_TD

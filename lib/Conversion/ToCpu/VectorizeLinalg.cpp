@@ -14,7 +14,7 @@
 //===----------------------------------------------------------------------------------------------===//
 
 #include "linattn/Conversion/Passes.h"
-#include "linattn/Conversion/ToVector.h"
+#include "linattn/Conversion/ToCpu.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

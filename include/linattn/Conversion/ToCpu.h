@@ -1,4 +1,4 @@
-//===- ToVector.h - vector code for linalg ops on states --------------------------------*- C++
+//===- ToCpu.h - vector code for linalg ops on states --------------------------------*- C++
 //-*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------------------------------===//
 
-#ifndef LINATTN_CONVERSION_TOVECTOR_H
-#define LINATTN_CONVERSION_TOVECTOR_H
+#ifndef LINATTN_CONVERSION_TOCPU_H
+#define LINATTN_CONVERSION_TOCPU_H
 
 #include "mlir/Support/LLVM.h"
 
@@ -43,4 +43,4 @@ LogicalResult vectorizeLinalgOp(RewriterBase &rewriter, linalg::LinalgOp op,
 
 } // namespace mlir::linattn
 
-#endif // LINATTN_CONVERSION_TOVECTOR_H
+#endif // LINATTN_CONVERSION_TOCPU_H

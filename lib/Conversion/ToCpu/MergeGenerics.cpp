@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------------------------------===//
 
 #include "linattn/Conversion/Passes.h"
-#include "linattn/Conversion/ToVector.h"
+#include "linattn/Conversion/ToCpu.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
