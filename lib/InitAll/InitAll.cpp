@@ -11,10 +11,17 @@
 #include "linattn/Conversion/Passes.h"
 #include "linattn/IR/LinAttn.h"
 #include "linattn/Pipelines/Pipelines.h"
+#include "linattn/Transforms/ExternalModels.h"
+
+#include "mlir/IR/DialectRegistry.h"
 
 using namespace mlir;
 
-void linattn::registerAllDialects(DialectRegistry &registry) { registry.insert<LinAttnDialect>(); }
+void linattn::registerAllDialects(DialectRegistry &registry) {
+  registry.insert<LinAttnDialect>();
+  registerRuntimeVerifiableExternalModels(registry);
+  registerTilingInterfaceExternalModels(registry);
+}
 
 void linattn::registerAllPasses() {
   // MLIR aborts on a pipeline that is registered twice.
