@@ -72,7 +72,7 @@ public:
       return failure();
     Region *body = result.addRegion();
     SMLoc bodyLoc = parser.getCurrentLocation();
-    if (parser.parseRegion(*body, args))
+    if (parser.parseRegion(*body, args, /*enableNameShadowing=*/true))
       return failure();
     if (body->empty())
       return parser.emitError(bodyLoc,

@@ -23,14 +23,14 @@ using namespace mlir::linattn;
 /// Arithmetic is in the state's element type, so an operand may be narrower but not wider.
 static LogicalResult verifyElement(Operation *op, StringRef name, Type type,
                                    RankedTensorType state) {
-  auto widthOf = [](Type element) {
-    if (auto complex = dyn_cast<ComplexType>(element))
-      element = complex.getElementType();
-    return element.getIntOrFloatBitWidth();
-  };
   Type element = getElementTypeOrSelf(type), want = state.getElementType();
-  bool fits = element == want || (widthOf(element) < widthOf(want) &&
-                                  (isa<FloatType>(element) || isa<ComplexType>(want)));
+  // A complex state takes complex and real operands, a real one only real operands.
+  auto wantComplex = dyn_cast<ComplexType>(want), isComplex = dyn_cast<ComplexType>(element);
+  Type wantPart = wantComplex ? wantComplex.getElementType() : want;
+  Type part = isComplex ? isComplex.getElementType() : element;
+  bool fits =
+      (part == wantPart || part.getIntOrFloatBitWidth() < wantPart.getIntOrFloatBitWidth()) &&
+      (wantComplex || !isComplex);
   if (!fits)
     return op->emitOpError() << "expects " << name << " of the state's element type " << want
                              << " or of a narrower one, got " << type << "; truncate it explicitly";

@@ -269,7 +269,7 @@ BODIES = {body.name: body for body in [
     Body("running-mean", (_Q, _K, _V), {"S": "KV"}, reference.running_mean, """
 %S1 = linattn.write %S at %k along {aK} value %v : {S}, {k}, {v}
 %sum = linattn.read %S1 at %q along {aK} : {S}, {q}
-%t = linattn.index 1 : index
+%t = linattn.index 1
 %first = arith.constant 1 : index
 %n = arith.addi %t, %first : index
 %ni = arith.index_cast %n : index to i32

@@ -191,7 +191,7 @@ func.func @yield_below_another_op(%x: tensor<2x16x8xf32>) {
 
 func.func @index_outside() {
   // expected-error@below {{'linattn.index' op expects to be in the body of a linattn.recurrence}}
-  %i = linattn.index 0 : index
+  %i = linattn.index 0
   return
 }
 
@@ -202,7 +202,7 @@ func.func @index_of_no_dim(%x: tensor<2x16x8xf32>) {
       ins(%x via affine_map<(b, t, d) -> (b, t, d)> : tensor<2x16x8xf32> as %xt : tensor<8xf32>)
       outs(%x via affine_map<(b, t, d) -> (b, t, d)> : tensor<2x16x8xf32>) {
     // expected-error@below {{'linattn.index' op expects an iteration dim below 2, got 2}}
-    %i = linattn.index 2 : index
+    %i = linattn.index 2
     linattn.yield %xt : tensor<8xf32>
   }
   return
@@ -215,7 +215,7 @@ func.func @index_is_negative(%x: tensor<2x16x8xf32>) {
       ins(%x via affine_map<(b, t, d) -> (b, t, d)> : tensor<2x16x8xf32> as %xt : tensor<8xf32>)
       outs(%x via affine_map<(b, t, d) -> (b, t, d)> : tensor<2x16x8xf32>) {
     // expected-error@below {{'linattn.index' op attribute 'dim' failed to satisfy constraint: 64-bit signless integer attribute whose value is non-negative}}
-    %i = linattn.index -1 : index
+    %i = linattn.index -1
     linattn.yield %xt : tensor<8xf32>
   }
   return

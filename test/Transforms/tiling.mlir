@@ -40,7 +40,7 @@ func.func @grouped(%q: tensor<?x?x4x8xf32>, %v: tensor<?x?x64xf32>, %g: tensor<?
           %g via #sca : tensor<?x?x8xf32> as %gt : f32)
       outs(%o_init via #tok : tensor<?x?x8x8xf32>)
       states(%s0 via #st : tensor<?x8x8x8xf32> as %S : tensor<8x8xf32>) {
-    %h = linattn.index 2 : index
+    %h = linattn.index 2
     %hi = arith.index_cast %h : index to i32
     %hf = arith.sitofp %hi : i32 to f32
     %gh = arith.mulf %gt, %hf : f32

@@ -189,12 +189,12 @@ def LinAttn_IndexOp : LinAttn_Op<"index", [Pure]> {
     need. With `step` it is the index of the first token of the tile.
 
     ```mlir
-    %t = linattn.index 1 : index
+    %t = linattn.index 1
     ```
   }];
   let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$dim);
   let results = (outs Index:$result);
-  let assemblyFormat = "$dim attr-dict `:` type($result)";
+  let assemblyFormat = "$dim attr-dict";
   let hasVerifier = 1;
 }
 
