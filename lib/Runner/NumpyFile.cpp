@@ -136,11 +136,13 @@ private:
     bool closed = consume(')');
     while (!closed) {
       rest = rest.ltrim(kSpace);
+      StringRef digits = rest.take_while(llvm::isDigit);
       uint64_t dim;
-      StringRef before = rest;
-      if (!llvm::isDigit(rest.empty() ? ' ' : rest.front()) || rest.consumeInteger(10, dim) ||
+      // Python refuses leading zeros.
+      if (digits.getAsInteger(10, dim) || (digits.size() > 1 && digits.front() == '0') ||
           dim > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
-        return (rest = before, expected("a size from 0 to 2^63-1"));
+        return expected("a size from 0 to 2^63-1");
+      rest = rest.drop_front(digits.size());
       shape.push_back(dim);
       if (shape.size() > kMaxRank)
         return llvm::createStringError("the array has more than " + Twine(kMaxRank) + " dims");
