@@ -112,11 +112,13 @@ llvm::Expected<GuardedBuffer> GuardedBuffer::create(uint64_t bytes, uint64_t ali
     mapping = mmap(nullptr, room + 2 * page, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping == MAP_FAILED)
+    // no-test: needs a full address space
     return llvm::createStringError("no memory for " + Twine(bytes) + " guarded bytes");
   buffer.mapping = static_cast<char *>(mapping);
   buffer.mappedBytes = room + 2 * page;
   char *end = buffer.mapping + page + room;
   if (mprotect(buffer.mapping, page, PROT_NONE) || mprotect(end, page, PROT_NONE))
+    // no-test: a failure of mprotect
     return llvm::createStringError("cannot protect the pages around a guarded buffer");
   std::memset(buffer.mapping + page, poison, room);
   buffer.begin = reinterpret_cast<char *>(

@@ -53,6 +53,7 @@ llvm::Error linattn::loadRuntimeLibraries(const llvm::Module &module) {
       if (!StringRef(name).starts_with(library.prefix))
         continue;
       if (!load(library))
+        // no-test: the libraries are there wherever the tests run
         return llvm::createStringError(
             "the generated code calls '" + name + "', but " + library.files[0] +
             " cannot be loaded; install it or add its folder to LD_LIBRARY_PATH");

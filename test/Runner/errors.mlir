@@ -50,7 +50,7 @@
 // RUN: %{axpy} --arg x.npy --random one 2>&1 | FileCheck %s --check-prefix=SEED
 // SEED: error: --random: expected a number, got 'one'
 // RUN: %{axpy} --arg x.npy --arg x.npy --cpu=nosuch 2>&1 | FileCheck %s --check-prefix=CPU
-// CPU: error: LLVM knows no CPU 'nosuch' for
+// CPU: error: LLVM knows no CPU 'nosuch' for {{.*}}; llc -mcpu=help lists them
 // RUN: %{axpy} --arg x.npy --arg x.npy --function=f 2>&1 | FileCheck %s --check-prefix=FUNCTION
 // FUNCTION: error: no func.func with a body is called 'f', the module has 'axpy'
 // RUN: %{axpy} --arg x.npy --arg x.npy --save-ir nosuch/ir 2>&1 | FileCheck %s --check-prefix=SAVE
@@ -68,7 +68,7 @@
 // RUN: not la-run m/none.mlir 2>&1 | FileCheck %s --check-prefix=NONE
 // NONE: error: expected one public func.func with a body, the module has none
 // RUN: not la-run m/types.mlir --function=complex 2>&1 | FileCheck %s --check-prefix=COMPLEX
-// COMPLEX: error: argument 0 has type tensor<4xcomplex<f32>>; expected a ranked tensor or a scalar of i1, i8 to i64
+// COMPLEX: error: argument 0 has type tensor<4xcomplex<f32>>; expected a ranked tensor or a scalar of i1, i8 to i64, index, bf16, f16, f32 or f64
 // RUN: not la-run m/types.mlir --function=unranked 2>&1 | FileCheck %s --check-prefix=UNRANKED
 // UNRANKED: error: argument 0 has type tensor<*xf32>; expected a ranked tensor
 // RUN: not la-run m/types.mlir --function=vector 2>&1 | FileCheck %s --check-prefix=VECTOR
@@ -88,11 +88,14 @@
 // RUN: not la-run m/ints.mlir --function=i8 --fill 0=1 --pipeline='func.func(cse)' 2>&1 | FileCheck %s --check-prefix=ANCHOR
 // ANCHOR: error: the pipeline 'func.func(cse)' failed
 // RUN: not la-run m/ints.mlir --function=i8 --fill 0=1 --pipeline='builtin.module(cse)' 2>&1 | FileCheck %s --check-prefix=EARLY
-// EARLY: error: after the pipeline, 'i8' is not an llvm.func with a C interface
+// EARLY: error: after the pipeline, 'i8' is not an llvm.func with a C interface; the pipeline must end in the LLVM dialect (convert-func-to-llvm)
 // RUN: not la-run m/new.mlir --fill 0=1 --pipeline='builtin.module(one-shot-bufferize{bufferize-function-boundaries=1 function-boundary-type-conversion=identity-layout-map},buffer-results-to-out-params{modify-public-functions=1},convert-linalg-to-loops,convert-scf-to-cf,convert-to-llvm,reconcile-unrealized-casts)' 2>&1 | FileCheck %s --check-prefix=CONVENTION
-// CONVENTION: error: the pipeline gave 'new' the type !llvm.func<void ({{.*}}expected !llvm.func<struct
+// CONVENTION: error: the pipeline gave 'new' the type !llvm.func<void ({{.*}}expected !llvm.func<struct{{.*}} (one memref descriptor per tensor)
 // RUN: not la-run m/extern.mlir --pipeline='%{upstream}' 2>&1 | FileCheck %s --check-prefix=EXTERN
 // EXTERN: error: the generated code calls 'no_such_function', which no loaded library defines
+
+// RUN: not la-run m/cast.mlir --pipeline='%{upstream}' --fill 0=1 --shape 0=3 2>&1 | FileCheck %s --check-prefix=CAST
+// CAST: error: result 0: the function returned [3], its type says [4]
 
 //--- bad.mlir
 func.func @f( {
@@ -120,4 +123,9 @@ func.func private @no_such_function()
 func.func @f() {
   call @no_such_function() : () -> ()
   return
+}
+//--- cast.mlir
+func.func @f(%x: tensor<?xf32>) -> tensor<4xf32> {
+  %r = tensor.cast %x : tensor<?xf32> to tensor<4xf32>
+  return %r : tensor<4xf32>
 }

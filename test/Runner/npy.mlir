@@ -11,9 +11,11 @@
 // GOOD-NEXT: scalar.npy: u64 [] values 18446744073709551615; non-finite: 0
 // GOOD-NEXT: empty.npy: f32 [0,3] values; non-finite: 0
 
-// RUN: not la-run --check-npy nothing magic version length cut long big complex record negative huge many order twice missing zeros word tail | FileCheck %s --check-prefix=BAD --match-full-lines
+// RUN: not la-run --check-npy nothing magic ends short version length cut long big complex record negative huge many order twice missing zeros word tail | FileCheck %s --check-prefix=BAD --match-full-lines
 //      BAD: error: nothing: not a .npy file
 // BAD-NEXT: error: magic: not a .npy file
+// BAD-NEXT: error: ends: the file ends inside its header
+// BAD-NEXT: error: short: the file ends inside its header
 // BAD-NEXT: error: version: format version 4.0 is not supported; expected 1.0 to 3.0
 // BAD-NEXT: error: length: the header should have 65535 bytes, the file has {{[0-9]+}} more
 // BAD-NEXT: error: cut: the header says f32 [2,3], which is 24 bytes, but the file holds 23 bytes of data

@@ -30,6 +30,8 @@ def fields(descr="'<f4'", order="False", shape="(2, 3)"):
 
 pathlib.Path("nothing").write_bytes(b"")
 pathlib.Path("magic").write_bytes(b"PK\3\4" + bytes(100))
+pathlib.Path("ends").write_bytes(b"\x93NUMPY\1")
+pathlib.Path("short").write_bytes(b"\x93NUMPY\2\0\x76\0\0")
 write("version", fields(), version=4)
 write("length", fields(), length=65535)
 write("cut", fields(), x.tobytes()[:-1])
