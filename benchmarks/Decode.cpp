@@ -1,4 +1,4 @@
-//===- Decode.cpp - one token against a pass over the same state ----------------------------*- C++ -*-===//
+//===- Decode.cpp - one token against a pass over the same state --------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Main.cpp - runs the benchmarks and compares medians ----------------------------------*- C++ -*-===//
+//===- Main.cpp - runs the benchmarks and compares medians --------------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

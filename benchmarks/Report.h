@@ -1,4 +1,4 @@
-//===- Report.h - comparing benchmarks of one run ------------------------------------------*- C++ -*-===//
+//===- Report.h - comparing benchmarks of one run -----------------------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- InitAll.h - registers everything that linattn offers -------------------------------*- C++
-//-*-===//
+//===- InitAll.h - registers everything that linattn offers -------------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

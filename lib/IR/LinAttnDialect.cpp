@@ -1,5 +1,4 @@
-//===- LinAttnDialect.cpp - the linattn dialect and its attributes ----------------------*- C++
-//-*-===//
+//===- LinAttnDialect.cpp - the linattn dialect and its attributes ------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

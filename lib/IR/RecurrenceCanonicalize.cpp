@@ -1,5 +1,4 @@
-//===- RecurrenceCanonicalize.cpp - smaller recurrences with the same meaning ---------------*- C++
-//-*-===//
+//===- RecurrenceCanonicalize.cpp - smaller recurrences with the same meaning -------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

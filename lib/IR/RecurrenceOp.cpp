@@ -1,5 +1,4 @@
-//===- RecurrenceOp.cpp - building and asking a recurrence -------------------------------*- C++
-//-*-===//
+//===- RecurrenceOp.cpp - building and asking a recurrence --------------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

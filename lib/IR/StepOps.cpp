@@ -1,5 +1,4 @@
-//===- StepOps.cpp - decay, read, write and index -------------------------------------------*- C++
-//-*-===//
+//===- StepOps.cpp - decay, read, write and index -----------------------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

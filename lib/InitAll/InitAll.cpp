@@ -1,5 +1,4 @@
-//===- InitAll.cpp - registers everything that linattn offers -----------------------------*- C++
-//-*-===//
+//===- InitAll.cpp - registers everything that linattn offers -----------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,6 +11,7 @@
 #include "linattn/IR/LinAttn.h"
 #include "linattn/Pipelines/Pipelines.h"
 #include "linattn/Transforms/ExternalModels.h"
+#include "linattn/Transforms/Passes.h"
 
 #include "mlir/IR/DialectRegistry.h"
 
@@ -19,6 +19,7 @@ using namespace mlir;
 
 void linattn::registerAllDialects(DialectRegistry &registry) {
   registry.insert<LinAttnDialect>();
+  registerLiftableExternalModels(registry);
   registerRuntimeVerifiableExternalModels(registry);
   registerTilingInterfaceExternalModels(registry);
 }
@@ -26,6 +27,7 @@ void linattn::registerAllDialects(DialectRegistry &registry) {
 void linattn::registerAllPasses() {
   // MLIR aborts on a pipeline that is registered twice.
   static const bool once = [] {
+    registerLinAttnTransformsPasses();
     registerLinAttnConversionPasses();
     registerLinAttnPipelines();
     return true;

@@ -1,5 +1,4 @@
-//===- CpuPipeline.cpp - from linattn to code for a CPU ----------------------------------*- C++
-//-*-===//
+//===- CpuPipeline.cpp - from linattn to code for a CPU -----------------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

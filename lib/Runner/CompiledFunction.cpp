@@ -1,4 +1,4 @@
-//===- CompiledFunction.cpp - compile a function ----------------*- C++ -*-===//
+//===- CompiledFunction.cpp - compile a function ------------------------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // See https://llvm.org/LICENSE.txt for license information.

@@ -1,4 +1,4 @@
-//===- GuardedMemory.cpp - buffers that notice stray accesses ---*- C++ -*-===//
+//===- GuardedMemory.cpp - buffers that notice stray accesses -----------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // See https://llvm.org/LICENSE.txt for license information.

@@ -1,4 +1,4 @@
-//===- NumpyFile.cpp - reading and writing .npy files -----------*- C++ -*-===//
+//===- NumpyFile.cpp - reading and writing .npy files -------------------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // See https://llvm.org/LICENSE.txt for license information.

@@ -1,4 +1,4 @@
-//===- RunFunction.cpp - call a compiled function ---------------*- C++ -*-===//
+//===- RunFunction.cpp - call a compiled function -----------------------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // See https://llvm.org/LICENSE.txt for license information.

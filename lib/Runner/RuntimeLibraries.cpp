@@ -1,4 +1,4 @@
-//===- RuntimeLibraries.cpp - libraries that generated code calls -*- C++ -*-===//
+//===- RuntimeLibraries.cpp - libraries that generated code calls -------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // See https://llvm.org/LICENSE.txt for license information.

@@ -1,4 +1,4 @@
-//===- RuntimeVerifiableModels.cpp - checks of recurrences at run time --------------------*- C++ -*-===//
+//===- RuntimeVerifiableModels.cpp - checks of recurrences at run time --------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

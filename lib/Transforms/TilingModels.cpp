@@ -1,4 +1,4 @@
-//===- TilingModels.cpp - tiling recurrences along parallel dims --------------------------*- C++ -*-===//
+//===- TilingModels.cpp - tiling recurrences along parallel dims --------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

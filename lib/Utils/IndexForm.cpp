@@ -1,5 +1,4 @@
-//===- IndexForm.cpp - what one result of an indexing map computes ----------------------*- C++
-//-*-===//
+//===- IndexForm.cpp - what one result of an indexing map computes ------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

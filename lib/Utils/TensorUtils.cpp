@@ -1,5 +1,4 @@
-//===- TensorUtils.cpp - small builders for tensors ----------------------------------------*- C++
-//-*-===//
+//===- TensorUtils.cpp - small builders for tensors ---------------------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -28,4 +27,10 @@ Value linattn::createZeros(OpBuilder &builder, Location loc, Type element,
   Value empty = tensor::EmptyOp::create(builder, loc, sizes, element);
   return linalg::FillOp::create(builder, loc, createZero(builder, loc, element), empty)
       .getResult(0);
+}
+
+Value linattn::carry(OpBuilder &builder, Location loc, Value value, Value carried) {
+  if (!isa<RankedTensorType>(value.getType()))
+    return value;
+  return linalg::CopyOp::create(builder, loc, value, carried).getResult(0);
 }

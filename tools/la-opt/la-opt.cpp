@@ -1,5 +1,4 @@
-//===- la-opt.cpp - all upstream passes and dialects, and ours ----------------------------*- C++
-//-*-===//
+//===- la-opt.cpp - all upstream passes and dialects, and ours ----------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

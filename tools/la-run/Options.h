@@ -1,4 +1,4 @@
-//===- Options.h - the command line of la-run -------------------*- C++ -*-===//
+//===- Options.h - the command line of la-run ---------------------------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // See https://llvm.org/LICENSE.txt for license information.

@@ -1,4 +1,4 @@
-//===- la-run.cpp - compile a function and run it on arrays -----*- C++ -*-===//
+//===- la-run.cpp - compile a function and run it on arrays -------------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // See https://llvm.org/LICENSE.txt for license information.

@@ -1,4 +1,4 @@
-//===- linattn-plugin.cpp - linattn inside a stock mlir-opt --------------------------------*- C++ -*-===//
+//===- linattn-plugin.cpp - linattn inside a stock mlir-opt -------------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

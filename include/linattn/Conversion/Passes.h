@@ -1,5 +1,4 @@
-//===- Passes.h - conversions out of linattn ----------------------------------------------*- C++
-//-*-===//
+//===- Passes.h - conversions out of linattn ----------------------------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Passes.td - conversions out of linattn ---------------------------------------*- tablegen -*-===//
+//===- Passes.td - conversions out of linattn ----------------------------------*- tablegen -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- ToCpu.h - vector code for linalg ops on states --------------------------------*- C++
-//-*-===//
+//===- ToCpu.h - vector code for linalg ops on states -------------------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

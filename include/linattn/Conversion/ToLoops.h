@@ -1,5 +1,4 @@
-//===- ToLoops.h - recurrences as loops ------------------------------------------------------*- C++
-//-*-===//
+//===- ToLoops.h - recurrences as loops ---------------------------------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -29,6 +28,12 @@ void populateRecurrenceToLoopsPatterns(RewritePatternSet &patterns);
 /// decay, read and write to `linalg.generic` on tensors. A decay and a write update their operand
 /// in destination style, so that bufferisation can work in place.
 void populateStepsToLinalgPatterns(RewritePatternSet &patterns);
+
+/// bracket and solve to loops over linalg ops and running products, on tensors.
+void populateBlockOpsToLinalgPatterns(RewritePatternSet &patterns);
+
+/// running_product to a loop over the rows.
+void populateRunningProductToLinalgPatterns(RewritePatternSet &patterns);
 
 } // namespace mlir::linattn
 

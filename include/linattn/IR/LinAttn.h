@@ -1,5 +1,4 @@
-//===- LinAttn.h - the linattn dialect --------------------------------------------------*- C++
-//-*-===//
+//===- LinAttn.h - the linattn dialect ----------------------------------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -8,6 +7,8 @@
 
 #ifndef LINATTN_IR_LINATTN_H
 #define LINATTN_IR_LINATTN_H
+
+#include "linattn/IR/Lifting.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -27,6 +28,8 @@
 namespace mlir::linattn {
 class YieldOp;
 } // namespace mlir::linattn
+
+#include "linattn/IR/LiftableOpInterface.h.inc"
 
 #define GET_OP_CLASSES
 #include "linattn/IR/LinAttnOps.h.inc"

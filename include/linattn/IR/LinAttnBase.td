@@ -1,4 +1,4 @@
-//===- LinAttnBase.td - the linattn dialect, its enums and attributes --------------*- tablegen -*-===//
+//===- LinAttnBase.td - the linattn dialect, its enums and attributes ----------*- tablegen -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- LinAttnOps.td - the recurrence and the ops of its body ----------------------*- tablegen -*-===//
+//===- LinAttnOps.td - the recurrence and the ops of its body ------------------*- tablegen -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -8,7 +8,9 @@
 #ifndef LINATTN_IR_LINATTNOPS_TD
 #define LINATTN_IR_LINATTNOPS_TD
 
+include "linattn/IR/LiftableOpInterface.td"
 include "linattn/IR/LinAttnBase.td"
+include "linattn/IR/LinAttnBlockOps.td"
 include "mlir/IR/OpAsmInterface.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"

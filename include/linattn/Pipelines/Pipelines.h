@@ -1,5 +1,4 @@
-//===- Pipelines.h - from linattn to code for a target --------------------------------------*- C++
-//-*-===//
+//===- Pipelines.h - from linattn to code for a target ------------------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

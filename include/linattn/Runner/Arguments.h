@@ -1,4 +1,4 @@
-//===- Arguments.h - arguments from files, literals and seeds ---*- C++ -*-===//
+//===- Arguments.h - arguments from files, literals and seeds -----------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // See https://llvm.org/LICENSE.txt for license information.

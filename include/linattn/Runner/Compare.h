@@ -1,4 +1,4 @@
-//===- Compare.h - results against expectations -----------------*- C++ -*-===//
+//===- Compare.h - results against expectations -------------------------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // See https://llvm.org/LICENSE.txt for license information.

@@ -1,4 +1,4 @@
-//===- CompiledFunction.h - compile a function and call it ------*- C++ -*-===//
+//===- CompiledFunction.h - compile a function and call it --------------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // See https://llvm.org/LICENSE.txt for license information.

@@ -1,4 +1,4 @@
-//===- HostArray.h - arrays in the host's memory ----------------*- C++ -*-===//
+//===- HostArray.h - arrays in the host's memory ------------------------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // See https://llvm.org/LICENSE.txt for license information.

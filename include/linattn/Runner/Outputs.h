@@ -1,4 +1,4 @@
-//===- Outputs.h - what becomes of results ----------------------*- C++ -*-===//
+//===- Outputs.h - what becomes of results ------------------------------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // See https://llvm.org/LICENSE.txt for license information.

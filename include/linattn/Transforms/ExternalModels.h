@@ -1,4 +1,4 @@
-//===- ExternalModels.h - upstream interfaces of linattn ops -----------------------------*- C++ -*-===//
+//===- ExternalModels.h - upstream interfaces of linattn ops ------------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,6 +19,10 @@ namespace mlir::linattn {
 /// (`h floordiv 2`, `h mod 2`) must be 1, the whole dim or a multiple of every such divisor; tile
 /// offsets are taken to be multiples of the tile size, as upstream tiling makes them.
 void registerTilingInterfaceExternalModels(DialectRegistry &registry);
+
+/// LiftableOpInterface of `linattn.index` and of upstream ops that are neither elementwise nor
+/// linalg.
+void registerLiftableExternalModels(DialectRegistry &registry);
 
 /// RuntimeVerifiableOpInterface: what the verifier cannot know of dynamic shapes and of the values
 /// of segment offsets, as assertions in the generated code (`--generate-runtime-verification`).

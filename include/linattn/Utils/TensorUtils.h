@@ -1,5 +1,4 @@
-//===- TensorUtils.h - small builders for tensors ------------------------------------------*- C++
-//-*-===//
+//===- TensorUtils.h - small builders for tensors -----------------------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,6 +17,10 @@ Value createZero(OpBuilder &builder, Location loc, Type type);
 
 /// A new tensor of the given sizes, filled with zeros.
 Value createZeros(OpBuilder &builder, Location loc, Type element, ArrayRef<OpFoldResult> sizes);
+
+/// `value` as the next value of `carried`, which a loop carries: a copy into it for tensors, so
+/// that the loop keeps one buffer. The copy disappears where the value is computed in place.
+Value carry(OpBuilder &builder, Location loc, Value value, Value carried);
 
 } // namespace mlir::linattn
 

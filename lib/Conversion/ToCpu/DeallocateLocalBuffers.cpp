@@ -1,5 +1,4 @@
-//===- DeallocateLocalBuffers.cpp - free buffers where they were made ---------------------*- C++
-//-*-===//
+//===- DeallocateLocalBuffers.cpp - free buffers where they were made ---------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- MergeGenerics.cpp - one pass over a tensor instead of several ----------------------*- C++
-//-*-===//
+//===- MergeGenerics.cpp - one pass over a tensor instead of several ----------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

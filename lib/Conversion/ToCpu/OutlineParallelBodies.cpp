@@ -1,4 +1,4 @@
-//===- OutlineParallelBodies.cpp - a function per parallel body --------------------------*- C++ -*-===//
+//===- OutlineParallelBodies.cpp - a function per parallel body ---------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- VectorizeLinalg.cpp - rows of vectors for linalg ops on buffers -------------------*- C++ -*-===//
+//===- VectorizeLinalg.cpp - rows of vectors for linalg ops on buffers --------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

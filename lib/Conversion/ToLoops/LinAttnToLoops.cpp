@@ -1,5 +1,4 @@
-//===- LinAttnToLoops.cpp - the pass linattn-to-loops -------------------------------------*- C++
-//-*-===//
+//===- LinAttnToLoops.cpp - the pass linattn-to-loops -------------------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -36,9 +35,13 @@ struct LinAttnToLoops : linattn::impl::LinAttnToLoopsPassBase<LinAttnToLoops> {
     IRRewriter rewriter(&getContext());
     while (!recurrences.empty()) // innermost first
       lowerRecurrenceToLoops(rewriter, recurrences.pop_back_val());
-    RewritePatternSet patterns(&getContext());
-    populateStepsToLinalgPatterns(patterns);
-    walkAndApplyPatterns(getOperation(), std::move(patterns));
+    // Each set makes ops that the next one lowers.
+    for (auto populate : {populateBlockOpsToLinalgPatterns, populateRunningProductToLinalgPatterns,
+                          populateStepsToLinalgPatterns}) {
+      RewritePatternSet patterns(&getContext());
+      populate(patterns);
+      walkAndApplyPatterns(getOperation(), std::move(patterns));
+    }
   }
 };
 } // namespace

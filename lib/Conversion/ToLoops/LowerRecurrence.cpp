@@ -1,5 +1,4 @@
-//===- LowerRecurrence.cpp - loops around the body of a recurrence ----------------------*- C++
-//-*-===//
+//===- LowerRecurrence.cpp - loops around the body of a recurrence ------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,11 +17,11 @@
 
 #include "linattn/Conversion/ToLoops.h"
 #include "linattn/IR/LinAttn.h"
+#include "linattn/Utils/TensorUtils.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
@@ -379,14 +378,9 @@ SmallVector<Value> LoopBuilder::buildStep(const StepPoint &local, const Sequence
   SmallVector<Value> next(tensors);
   for (size_t i = 0; i < numOuts; ++i)
     next[i] = accesses[i].store(rewriter, loc, yielded[i], tensors[i], isSlot ? local : packed);
-  for (size_t i = 0; i < states.size(); ++i) {
-    // The loop carries each state in one buffer. The copy disappears where the state is updated in
-    // place.
-    Value &state = yielded[numOuts + i];
-    if (isa<RankedTensorType>(state.getType()))
-      state = linalg::CopyOp::create(rewriter, loc, state, states[i]).getResult(0);
-    next[numOuts + i] = state;
-  }
+  for (size_t i = 0; i < states.size(); ++i)
+    next[numOuts + i] = yielded[numOuts + i] =
+        carry(rewriter, loc, yielded[numOuts + i], states[i]);
   if (!op.getCheckpoints().empty())
     storeCheckpoints(local, sequence, next, ArrayRef(yielded).drop_front(numOuts), accesses);
   return next;

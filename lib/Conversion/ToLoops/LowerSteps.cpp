@@ -1,5 +1,4 @@
-//===- LowerSteps.cpp - decay, read and write as linalg -----------------------------------*- C++
-//-*-===//
+//===- LowerSteps.cpp - decay, read and write as linalg -----------------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

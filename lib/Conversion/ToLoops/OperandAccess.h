@@ -1,5 +1,4 @@
-//===- OperandAccess.h - the slices of a recurrence's operands --------------------------*- C++
-//-*-===//
+//===- OperandAccess.h - the slices of a recurrence's operands ----------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

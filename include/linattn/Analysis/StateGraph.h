@@ -1,0 +1,83 @@
+//===- StateGraph.h - how the states of a recurrence evolve and depend on each other -*- C++ -*-===//
+//
+// Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------------------------------===//
+
+#ifndef LINATTN_ANALYSIS_STATEGRAPH_H
+#define LINATTN_ANALYSIS_STATEGRAPH_H
+
+#include "linattn/IR/LinAttn.h"
+
+#include <vector>
+
+namespace mlir::linattn {
+
+enum class StateClass {
+  lowRank,   ///< decays and outer products; what is written is affine in what is read
+  sequential ///< anything else: token by token
+};
+StringRef stringifyStateClass(StateClass stateClass);
+
+/// `+-` product of the factors over the divisors: what multiplies a read in a written value. Each
+/// factor is a scalar of the token or a tensor whose entries are all equal.
+struct ReadTerm {
+  ReadOp read;
+  bool negative = false;
+  SmallVector<Value> factors, divisors;
+};
+
+/// A value that the state takes inside a step: the ops that lead to it from the state before the
+/// step. The values form a tree; the new state is the end of its trunk.
+struct StateValue {
+  SmallVector<Operation *> path; ///< decays and writes, in order
+  size_t trunkLength;            ///< how many ops of the path lie on the trunk
+};
+
+/// One write of the trunk.
+struct StateWrite {
+  WriteOp op;
+  Value address, value;
+  SmallVector<ReadTerm> terms; ///< empty: the value does not depend on what was read
+};
+
+struct StateInfo {
+  unsigned index;
+  StateClass stateClass = StateClass::lowRank;
+  /// Why the class is no better, and the op that is in the way.
+  std::string reason;
+  Operation *culprit = nullptr;
+
+  /// The rest describes low-rank states.
+  int64_t axis = 0; ///< the axis that reads contract and writes address
+  SmallVector<Operation *> trunk;
+  SmallVector<StateWrite> writes; ///< those on the trunk, in order
+  SmallVector<ReadOp> reads;
+  llvm::DenseMap<Value, StateValue> values;
+  /// Values of the body that are computed from the state's own reads.
+  llvm::DenseSet<Value> dependent;
+};
+
+/// Classifies every state of a recurrence by abstract interpretation of its updates
+/// (docs/ChunkDerivation.md says why the rules are what they are).
+class StateGraph {
+public:
+  explicit StateGraph(RecurrenceOp op);
+
+  ArrayRef<StateInfo> getStates() const { return states; }
+  /// The state that a read or write works on; null if it is none that the graph follows.
+  const StateInfo *lookup(Operation *step) const;
+  bool isChunkable() const {
+    return llvm::all_of(states,
+                        [](const StateInfo &s) { return s.stateClass == StateClass::lowRank; });
+  }
+  void print(raw_ostream &os) const;
+
+private:
+  std::vector<StateInfo> states;
+};
+
+} // namespace mlir::linattn
+
+#endif // LINATTN_ANALYSIS_STATEGRAPH_H

@@ -1,0 +1,51 @@
+//===- Lifting.h - values of one token and of a chunk -------------------------------*- C++ -*-===//
+//
+// Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------------------------------===//
+
+#ifndef LINATTN_IR_LIFTING_H
+#define LINATTN_IR_LIFTING_H
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace mlir::linattn {
+
+/// What each value of a token has become in a chunk of `rows` tokens: a lifted value with a leading
+/// dim of size `rows`, or an invariant value of the same type.
+class Lifting {
+public:
+  explicit Lifting(int64_t rows) : rows(rows) {}
+
+  int64_t getRows() const { return rows; }
+  /// Index of the chunk's first token inside its segment, for `linattn.index` of time; null outside
+  /// of a recurrence.
+  Value firstToken;
+
+  void setLifted(Value token, Value chunk) { values[token] = {chunk, true}; }
+  void setInvariant(Value token, Value value) { values[token] = {value, false}; }
+  bool contains(Value token) const { return values.contains(token); }
+  bool isLifted(Value token) const { return values.lookup(token).second; }
+  Value lookup(Value token) const { return values.lookup(token).first; }
+  void erase(Value token) { values.erase(token); }
+
+  /// The lifted form of a type: a leading dim of size `rows`.
+  RankedTensorType getLiftedType(Type type) const {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    SmallVector<int64_t> shape{rows};
+    if (tensor)
+      llvm::append_range(shape, tensor.getShape());
+    return RankedTensorType::get(shape, tensor ? tensor.getElementType() : type);
+  }
+
+private:
+  int64_t rows;
+  llvm::DenseMap<Value, std::pair<Value, bool>> values;
+};
+
+} // namespace mlir::linattn
+
+#endif // LINATTN_IR_LIFTING_H

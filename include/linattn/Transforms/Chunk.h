@@ -1,0 +1,40 @@
+//===- Chunk.h - recurrences over chunks of tokens ----------------------------------*- C++ -*-===//
+//
+// Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------------------------------===//
+
+#ifndef LINATTN_TRANSFORMS_CHUNK_H
+#define LINATTN_TRANSFORMS_CHUNK_H
+
+#include "mlir/Support/LLVM.h"
+#include <functional>
+
+namespace mlir {
+class RewritePatternSet;
+class RewriterBase;
+} // namespace mlir
+
+namespace mlir::linattn {
+class RecurrenceOp;
+
+struct ChunkOptions {
+  int64_t chunk = 32;    ///< tokens per chunk
+  int64_t subchunk = 16; ///< rows per diagonal block of solves and brackets
+  /// Which recurrences to rewrite; null: all.
+  std::function<bool(RecurrenceOp)> filter;
+};
+
+/// Replaces a recurrence over tokens by one over chunks and returns it. A plan on the op wins over
+/// `options`; the chunk is made to divide the checkpoint interval. Fails, with a remark that names
+/// the op that is in the way, if some state has no chunk form (see StateGraph).
+FailureOr<RecurrenceOp> chunkRecurrence(RewriterBase &rewriter, RecurrenceOp op,
+                                        const ChunkOptions &options);
+
+/// `chunkRecurrence` as a pattern.
+void populateChunkPatterns(RewritePatternSet &patterns, const ChunkOptions &options);
+
+} // namespace mlir::linattn
+
+#endif // LINATTN_TRANSFORMS_CHUNK_H

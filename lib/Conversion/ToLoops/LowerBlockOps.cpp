@@ -1,0 +1,313 @@
+//===- LowerBlockOps.cpp - running products, brackets and solves as linalg ----------*- C++ -*-===//
+//
+// Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------------------------------===//
+
+#include "linattn/Conversion/ToLoops.h"
+#include "linattn/IR/LinAttn.h"
+#include "linattn/Utils/TensorUtils.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+using namespace mlir::linattn;
+using utils::IteratorType;
+
+static RankedTensorType getType(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+namespace {
+
+/// Rows, blocks and products of dense tensors.
+class BlockBuilder {
+public:
+  BlockBuilder(OpBuilder &builder, Location loc, Type element)
+      : builder(builder), loc(loc), element(element) {}
+
+  OpFoldResult index(int64_t value) { return builder.getIndexAttr(value); }
+  Value constant(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
+  Value number(double value) {
+    return arith::ConstantOp::create(builder, loc, builder.getFloatAttr(element, value));
+  }
+
+  /// Rows `[from, from + count)`, a scalar or vector if `count` is none.
+  Value row(Value tensor, Value position) {
+    RankedTensorType type = getType(tensor);
+    if (type.getRank() == 1)
+      return tensor::ExtractOp::create(builder, loc, tensor, position);
+    return tensor::ExtractSliceOp::create(
+        builder, loc, RankedTensorType::get({type.getDimSize(1)}, element), tensor,
+        ArrayRef<OpFoldResult>{position, index(0)},
+        ArrayRef<OpFoldResult>{index(1), index(type.getDimSize(1))}, ones(2));
+  }
+  Value setRow(Value tensor, Value position, Value value) {
+    RankedTensorType type = getType(tensor);
+    if (type.getRank() == 1)
+      return tensor::InsertOp::create(builder, loc, value, tensor, position);
+    return tensor::InsertSliceOp::create(
+        builder, loc, value, tensor, ArrayRef<OpFoldResult>{position, index(0)},
+        ArrayRef<OpFoldResult>{index(1), index(type.getDimSize(1))}, ones(2));
+  }
+  Value rows(Value tensor, int64_t from, int64_t count) {
+    RankedTensorType type = getType(tensor);
+    SmallVector<OpFoldResult> offsets(type.getRank(), index(0)),
+        sizes = tensor::getMixedSizes(builder, loc, tensor);
+    offsets[0] = index(from);
+    sizes[0] = index(count);
+    return tensor::ExtractSliceOp::create(builder, loc, tensor, offsets, sizes,
+                                          ones(type.getRank()));
+  }
+  Value setBlock(Value tensor, Value block, int64_t row, int64_t column) {
+    SmallVector<OpFoldResult> offsets{index(row), index(column)};
+    offsets.resize(getType(tensor).getRank());
+    return tensor::InsertSliceOp::create(builder, loc, block, tensor, offsets,
+                                         tensor::getMixedSizes(builder, loc, block),
+                                         ones(offsets.size()));
+  }
+  Value zeros(ArrayRef<int64_t> shape) {
+    return createZeros(builder, loc, element, getAsIndexOpFoldResult(builder.getContext(), shape));
+  }
+  Value filled(ArrayRef<int64_t> shape, double value) {
+    Value empty = tensor::EmptyOp::create(builder, loc, shape, element);
+    return linalg::FillOp::create(builder, loc, number(value), empty).getResult(0);
+  }
+  Value multiply(Value a, Value b) { return arith::MulFOp::create(builder, loc, a, b); }
+
+  /// `a` times the transposed `b`.
+  Value productTransposed(Value a, Value b) {
+    int64_t rows = getType(b).getDimSize(0), width = getType(b).getDimSize(1);
+    Value empty = tensor::EmptyOp::create(builder, loc, {width, rows}, element);
+    Value flipped =
+        linalg::TransposeOp::create(builder, loc, b, empty, ArrayRef<int64_t>{1, 0})->getResult(0);
+    Value sums = zeros({getType(a).getDimSize(0), rows});
+    return linalg::MatmulOp::create(builder, loc, ValueRange{a, flipped}, sums)->getResult(0);
+  }
+
+  /// A loop over `[from, to)` that carries values.
+  SmallVector<Value> loop(int64_t from, int64_t to, ValueRange carried,
+                          function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+    auto loop =
+        scf::ForOp::create(builder, loc, constant(from), constant(to), constant(1), carried);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    SmallVector<Value> next = body(loop.getInductionVar(), loop.getRegionIterArgs());
+    for (auto [value, arg] : llvm::zip_equal(next, loop.getRegionIterArgs()))
+      value = carry(builder, loc, value, arg);
+    scf::YieldOp::create(builder, loc, next);
+    return SmallVector<Value>(loop.getResults());
+  }
+
+  OpBuilder &builder;
+  Location loc;
+  Type element;
+
+private:
+  SmallVector<OpFoldResult> ones(int64_t count) {
+    return SmallVector<OpFoldResult>(count, index(1));
+  }
+};
+
+//===----------------------------------------------------------------------------------------------===//
+// Running products
+//===----------------------------------------------------------------------------------------------===//
+
+struct LowerRunningProduct : OpRewritePattern<RunningProductOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(RunningProductOp op, PatternRewriter &rewriter) const override {
+    RankedTensorType type = op.getFactors().getType();
+    BlockBuilder build(rewriter, op.getLoc(), type.getElementType());
+    int64_t rows = type.getDimSize(0);
+    // Row i from its neighbour: p_i = p_{i-1} a_{i-1}, or from behind p_i = p_{i+1} a_{i+1}.
+    SmallVector<Value> products = build.loop(
+        1, rows, build.filled(type.getShape(), 1.0), [&](Value step, ValueRange carried) {
+          Value row = step, neighbour;
+          AffineExpr d0 = rewriter.getAffineDimExpr(0);
+          auto at = [&](AffineExpr expr) -> Value {
+            return affine::AffineApplyOp::create(rewriter, op.getLoc(), AffineMap::get(1, 0, expr),
+                                                 step);
+          };
+          if (op.getReverse()) {
+            row = at(rows - 1 - d0);
+            neighbour = at(rows - d0);
+          } else {
+            neighbour = at(d0 - 1);
+          }
+          Value next = build.multiply(build.row(carried[0], neighbour),
+                                      build.row(op.getFactors(), neighbour));
+          return SmallVector<Value>{build.setRow(carried[0], row, next)};
+        });
+    rewriter.replaceOp(op, products);
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------------------------------===//
+// Brackets
+//===----------------------------------------------------------------------------------------------===//
+
+struct LowerBracket : OpRewritePattern<BracketOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(BracketOp op, PatternRewriter &rewriter) const override {
+    RankedTensorType type = op.getReads().getType();
+    BlockBuilder build(rewriter, op.getLoc(), type.getElementType());
+    Value decay = op.getDecay();
+    Value result =
+        decay && getType(decay).getRank() == 2
+            ? lowerChannels(build, op, 0, type.getDimSize(0), build.zeros(op.getType().getShape()))
+            : lowerScalars(build, op);
+    if (Value diagonal = op.getDiagonal())
+      result = build.loop(0, type.getDimSize(0), result, [&](Value row, ValueRange carried) {
+        Value entry = build.row(diagonal, row);
+        return SmallVector<Value>{
+            tensor::InsertOp::create(rewriter, op.getLoc(), entry, carried[0], ValueRange{row, row})
+                .getResult()};
+      })[0];
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+
+private:
+  /// One product for all pairs; the multipliers between them form a mask that is built row by row.
+  Value lowerScalars(BlockBuilder &build, BracketOp op) const {
+    int64_t rows = op.getReads().getType().getDimSize(0);
+    Value all = build.productTransposed(op.getReads(), op.getWrites());
+    Value mask = build.zeros({rows});
+    return build.loop(0, rows, {all, mask}, [&](Value row, ValueRange carried) {
+      Value pairs = carried[0], between = carried[1];
+      pairs = build.setRow(pairs, row, build.multiply(build.row(pairs, row), between));
+      // The next row has one more token in between, and one more token before it.
+      if (op.getDecay()) {
+        Value factor = tensor::SplatOp::create(build.builder, build.loc,
+                                               build.row(op.getDecay(), row), getType(between));
+        between = build.multiply(between, factor);
+      }
+      between = tensor::InsertOp::create(build.builder, build.loc, build.number(1.0), between, row);
+      return SmallVector<Value>{pairs, between};
+    })[0];
+  }
+
+  /// Halves the triangle of rows `[from, to)`: below the border m every pair is a product of a read
+  /// moved forward to m and a write moved back to m.
+  Value lowerChannels(BlockBuilder &build, BracketOp op, int64_t from, int64_t to,
+                      Value result) const {
+    if (to - from <= int64_t(op.getSubchunk()))
+      return lowerLeaf(build, op, from, to, result);
+    int64_t border = from + llvm::divideCeil(to - from, 2);
+    result = lowerChannels(build, op, from, border, result);
+    result = lowerChannels(build, op, border, to, result);
+    auto scaled = [&](Value rows, int64_t begin, int64_t end, bool reverse) -> Value {
+      Value decay = build.rows(op.getDecay(), begin, end - begin);
+      Value products = RunningProductOp::create(build.builder, build.loc, decay, reverse);
+      return build.multiply(build.rows(rows, begin, end - begin), products);
+    };
+    Value block = build.productTransposed(scaled(op.getReads(), border, to, false),
+                                          scaled(op.getWrites(), from, border, true));
+    return build.setBlock(result, block, border, from);
+  }
+
+  /// A small triangle token by token: a K x n state holds the writes as columns, decayed so far.
+  Value lowerLeaf(BlockBuilder &build, BracketOp op, int64_t from, int64_t to, Value result) const {
+    OpBuilder &builder = build.builder;
+    Location loc = build.loc;
+    int64_t count = to - from, width = op.getReads().getType().getDimSize(1);
+    Value reads = build.rows(op.getReads(), from, count),
+          writes = build.rows(op.getWrites(), from, count);
+    Value decays = build.rows(op.getDecay(), from, count);
+    Value block = build.zeros({count, count}), state = build.zeros({width, count}),
+          none = build.zeros({count});
+    block = build.loop(0, count, {block, state, none}, [&](Value row, ValueRange carried) {
+      Value seen = ReadOp::create(builder, loc, carried[1], build.row(reads, row),
+                                  builder.getI64IntegerAttr(0));
+      Value decayed = DecayOp::create(builder, loc, carried[1], build.row(decays, row),
+                                      ArrayRef<int64_t>{0}, /*linear=*/true);
+      Value column = build.setRow(carried[2], row, build.number(1.0));
+      Value written =
+          WriteOp::create(builder, loc, decayed, build.row(writes, row), column, int64_t(0));
+      Value cleared = build.setRow(column, row, build.number(0.0));
+      return SmallVector<Value>{build.setRow(carried[0], row, seen), written, cleared};
+    })[0];
+    return build.setBlock(result, block, from, from);
+  }
+};
+
+//===----------------------------------------------------------------------------------------------===//
+// Solves
+//===----------------------------------------------------------------------------------------------===//
+
+struct LowerSolve : OpRewritePattern<SolveOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(SolveOp op, PatternRewriter &rewriter) const override {
+    RankedTensorType type = op.getType();
+    BlockBuilder build(rewriter, op.getLoc(), type.getElementType());
+    Value rhs = op.getRhs();
+    if (type.getRank() == 1) // a matrix with one column
+      rhs =
+          tensor::ExpandShapeOp::create(rewriter, op.getLoc(), type.clone({type.getDimSize(0), 1}),
+                                        rhs, ArrayRef<ReassociationIndices>{{0, 1}});
+    int64_t rows = type.getDimSize(0), width = getType(rhs).getDimSize(1);
+    // Blocks of rows: first what the blocks before contribute, then the block itself.
+    SmallVector<Value> blocks;
+    Value result =
+        tensor::EmptyOp::create(rewriter, op.getLoc(), {rows, width}, type.getElementType());
+    for (int64_t from = 0; from < rows; from += op.getSubchunk()) {
+      int64_t count = std::min<int64_t>(op.getSubchunk(), rows - from);
+      Value coefficients = build.rows(op.getMatrix(), from, count),
+            block = build.rows(rhs, from, count);
+      for (auto [number, earlier] : llvm::enumerate(blocks)) {
+        int64_t offset = number * op.getSubchunk(), size = getType(earlier).getDimSize(0);
+        Value part = tensor::ExtractSliceOp::create(
+            rewriter, op.getLoc(), coefficients,
+            ArrayRef<OpFoldResult>{build.index(0), build.index(offset)},
+            ArrayRef<OpFoldResult>{build.index(count), build.index(size)},
+            ArrayRef<OpFoldResult>{build.index(1), build.index(1)});
+        block = linalg::MatmulOp::create(rewriter, op.getLoc(), ValueRange{part, earlier}, block)
+                    ->getResult(0);
+      }
+      blocks.push_back(substitute(build, coefficients, block, from));
+      result = build.setBlock(result, blocks.back(), from, 0);
+    }
+    if (type.getRank() == 1)
+      result = tensor::CollapseShapeOp::create(rewriter, op.getLoc(), result,
+                                               ArrayRef<ReassociationIndices>{{0, 1}});
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+
+private:
+  /// Row by row inside a block whose coefficients start at column `offset`.
+  Value substitute(BlockBuilder &build, Value coefficients, Value block, int64_t offset) const {
+    OpBuilder &builder = build.builder;
+    Location loc = build.loc;
+    int64_t count = getType(block).getDimSize(0), width = getType(block).getDimSize(1);
+    return build.loop(1, count, block, [&](Value row, ValueRange carried) {
+      SmallVector<OpFoldResult> ones{build.index(1), build.index(1)};
+      auto vectorType = RankedTensorType::get({ShapedType::kDynamic}, build.element);
+      Value weights = tensor::ExtractSliceOp::create(
+          builder, loc, vectorType, coefficients, ArrayRef<OpFoldResult>{row, build.index(offset)},
+          ArrayRef<OpFoldResult>{build.index(1), row}, ones);
+      Value earlier = tensor::ExtractSliceOp::create(
+          builder, loc, carried[0], ArrayRef<OpFoldResult>{build.index(0), build.index(0)},
+          ArrayRef<OpFoldResult>{row, build.index(width)}, ones);
+      Value solved = linalg::VecmatOp::create(builder, loc, ValueRange{weights, earlier},
+                                              build.row(carried[0], row))
+                         ->getResult(0);
+      return SmallVector<Value>{build.setRow(carried[0], row, solved)};
+    })[0];
+  }
+};
+
+} // namespace
+
+void mlir::linattn::populateBlockOpsToLinalgPatterns(RewritePatternSet &patterns) {
+  patterns.add<LowerBracket, LowerSolve>(patterns.getContext());
+}
+
+void mlir::linattn::populateRunningProductToLinalgPatterns(RewritePatternSet &patterns) {
+  patterns.add<LowerRunningProduct>(patterns.getContext());
+}

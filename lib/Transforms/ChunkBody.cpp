@@ -1,0 +1,195 @@
+//===- ChunkBody.cpp - lifting the body of a token ----------------------------------*- C++ -*-===//
+//
+// Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------------------------------===//
+
+#include "ChunkBody.h"
+
+#include "linattn/Utils/TensorUtils.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+using namespace mlir;
+using namespace mlir::linattn;
+using utils::IteratorType;
+
+ChunkBody::ChunkBody(OpBuilder &builder, RecurrenceOp token, RecurrenceOp chunk,
+                     const StateGraph &graph, int64_t subchunk)
+    : builder(builder), loc(token.getLoc()), token(token), chunk(chunk), graph(graph),
+      rows(*chunk.getStep()), subchunk(subchunk), lifting(rows) {}
+
+LogicalResult ChunkBody::build() {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(&chunk.getBody().front());
+  lifting.firstToken = IndexOp::create(builder, loc, token.getTimeDim());
+  for (auto [operand, arg, tile] :
+       llvm::zip_equal(token.getInsMutable(), token.getInArgs(), chunk.getInArgs())) {
+    if (token.usesTime(token.getMap(operand)))
+      lifting.setLifted(arg, token.getReverse() ? flipRows(tile) : Value(tile));
+    else
+      lifting.setInvariant(arg, tile);
+  }
+  for (auto [info, state] : llvm::zip_equal(graph.getStates(), chunk.getStateArgs()))
+    states.push_back({&info, state});
+
+  SmallVector<Value> yielded;
+  for (Value out : token.getYieldedOuts()) {
+    if (failed(get(out)))
+      return failure();
+    auto type = dyn_cast<RankedTensorType>(out.getType());
+    Value tile =
+        getLifted(builder, loc, out, lifting, type ? type.getShape() : ArrayRef<int64_t>());
+    yielded.push_back(token.getReverse() ? flipRows(tile) : tile);
+  }
+  for (Solved &solved : states) {
+    if (failed(solve(solved)))
+      return failure();
+    yielded.push_back(finish(solved));
+  }
+  YieldOp::create(builder, loc, yielded);
+  return success();
+}
+
+//===----------------------------------------------------------------------------------------------===//
+// On demand
+//===----------------------------------------------------------------------------------------------===//
+
+LogicalResult ChunkBody::getUsed(Operation *op, function_ref<LogicalResult(Value)> getter) {
+  SetVector<Value> used(op->getOperands().begin(), op->getOperands().end());
+  for (Region &region : op->getRegions())
+    getUsedValuesDefinedAbove(region, used);
+  return success(llvm::all_of(used, [&](Value value) { return succeeded(getter(value)); }));
+}
+
+LogicalResult ChunkBody::get(Value value) {
+  if (lifting.contains(value))
+    return success();
+  Operation *def = value.getDefiningOp();
+  if (auto readOp = dyn_cast_or_null<ReadOp>(def)) {
+    Solved &solved = states[graph.lookup(readOp)->index];
+    if (failed(solve(solved)))
+      return failure();
+    FailureOr<Value> result = read(solved, readOp, SmallVector<bool>(solved.values.size(), true));
+    if (failed(result))
+      return failure();
+    lifting.setLifted(value, *result);
+    return success();
+  }
+  if (failed(getUsed(def, [&](Value used) { return get(used); })))
+    return failure();
+  if (failed(liftOp(builder, def, lifting))) {
+    culprit = def;
+    return failure();
+  }
+  if (token.getReverse() && isa<IndexOp>(def) && lifting.isLifted(value))
+    lifting.setLifted(value, flipRows(lifting.lookup(value)));
+  return success();
+}
+
+/// Lifts `value` into `overlay` as if everything that is read from the state were 0.
+LogicalResult ChunkBody::getZeroed(Value value, const StateInfo &info, Lifting &overlay) {
+  if (overlay.contains(value))
+    return success();
+  if (!info.dependent.contains(value)) {
+    if (failed(get(value)))
+      return failure();
+    if (lifting.isLifted(value))
+      overlay.setLifted(value, lifting.lookup(value));
+    else
+      overlay.setInvariant(value, lifting.lookup(value));
+    return success();
+  }
+  Operation *def = value.getDefiningOp();
+  if (auto readOp = dyn_cast<ReadOp>(def); readOp && info.values.contains(readOp.getState())) {
+    RankedTensorType type = lifting.getLiftedType(value.getType());
+    overlay.setLifted(value, arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type)));
+    return success();
+  }
+  if (failed(getUsed(def, [&](Value used) { return getZeroed(used, info, overlay); })))
+    return failure();
+  if (failed(liftOp(builder, def, overlay))) {
+    culprit = def;
+    return failure();
+  }
+  return success();
+}
+
+/// A value that `get` has lifted, with a row per token.
+Value ChunkBody::getChunk(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return getLifted(builder, loc, value, lifting, type ? type.getShape() : ArrayRef<int64_t>());
+}
+
+//===----------------------------------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------------------------------===//
+
+/// True if the rows of tokens that are not there are 0 for sure: inputs read as 0, and sums and
+/// products of zeros are 0.
+bool ChunkBody::isZeroOnDeadRows(Value value) {
+  if (auto arg = dyn_cast<BlockArgument>(value)) {
+    auto args = token.getInArgs();
+    auto position = llvm::find(args, arg);
+    return position != args.end() &&
+           token.usesTime(token.getMap(token.getInsMutable()[position - args.begin()]));
+  }
+  Operation *def = value.getDefiningOp();
+  if (auto readOp = dyn_cast<ReadOp>(def)) // reads count as 0 where this is asked
+    return graph.lookup(readOp) != nullptr;
+  return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp, arith::ExtFOp,
+             arith::TruncFOp, tensor::SplatOp>(def) &&
+         llvm::all_of(def->getOperands(), [&](Value operand) { return isZeroOnDeadRows(operand); });
+}
+
+/// `value`, the chunk's rows of `tokenValue`, with zeros where there is no token.
+Value ChunkBody::clearDeadRows(Value value, Value tokenValue) {
+  return isZeroOnDeadRows(tokenValue) ? value : fillDeadRows(value, 0.0);
+}
+
+Value ChunkBody::fillDeadRows(Value value, double fill) {
+  auto type = cast<RankedTensorType>(value.getType());
+  AffineMap identity = builder.getMultiDimIdentityMap(type.getRank());
+  Value live = chunk.getLiveArg();
+  Value empty = tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType());
+  Value filler =
+      arith::ConstantOp::create(builder, loc, builder.getFloatAttr(type.getElementType(), fill));
+  return linalg::GenericOp::create(
+             builder, loc, TypeRange{type}, value, empty, ArrayRef<AffineMap>{identity, identity},
+             SmallVector<IteratorType>(type.getRank(), IteratorType::parallel),
+             [&](OpBuilder &b, Location l, ValueRange args) {
+               Value row = linalg::IndexOp::create(b, l, 0);
+               // Reversed tiles begin with the rows that are not there.
+               if (token.getReverse())
+                 row = arith::SubIOp::create(b, l, arith::ConstantIndexOp::create(b, l, rows - 1),
+                                             row);
+               Value isLive = arith::CmpIOp::create(b, l, arith::CmpIPredicate::slt, row, live);
+               linalg::YieldOp::create(
+                   b, l, arith::SelectOp::create(b, l, isLive, args[0], filler).getResult());
+             })
+      .getResult(0);
+}
+
+/// The rows in the opposite order: the order in which a reversed recurrence visits them.
+Value ChunkBody::flipRows(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<AffineExpr> exprs;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    exprs.push_back(dim == 0 ? (rows - 1) - builder.getAffineDimExpr(0)
+                             : builder.getAffineDimExpr(dim));
+  Value empty = tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType());
+  return linalg::GenericOp::create(
+             builder, loc, TypeRange{type}, value, empty,
+             ArrayRef<AffineMap>{AffineMap::get(type.getRank(), 0, exprs, builder.getContext()),
+                                 builder.getMultiDimIdentityMap(type.getRank())},
+             SmallVector<IteratorType>(type.getRank(), IteratorType::parallel),
+             [](OpBuilder &b, Location l, ValueRange args) {
+               linalg::YieldOp::create(b, l, args[0]);
+             })
+      .getResult(0);
+}

@@ -1,0 +1,88 @@
+//===- ChunkBody.h - the body of a chunk from the body of a token -------------------*- C++ -*-===//
+//
+// Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------------------------------===//
+
+#ifndef LINATTN_LIB_TRANSFORMS_CHUNKBODY_H
+#define LINATTN_LIB_TRANSFORMS_CHUNKBODY_H
+
+#include "linattn/Analysis/StateGraph.h"
+#include "linattn/Transforms/Lift.h"
+
+namespace mlir::linattn {
+
+/// Builds the body of a chunk. Values of the token's body are lifted when somebody asks for them,
+/// so states are solved in the order in which they depend on each other.
+class ChunkBody {
+public:
+  /// `chunk` has its block arguments already; the body is appended to its block.
+  ChunkBody(OpBuilder &builder, RecurrenceOp token, RecurrenceOp chunk, const StateGraph &graph,
+            int64_t subchunk);
+
+  /// Fails, with `getCulprit`, on an op that has no lifted form.
+  LogicalResult build();
+  Operation *getCulprit() const { return culprit; }
+
+private:
+  /// Multipliers of the tokens: none (1), one per token `[C]`, or one per token and channel `[C,
+  /// K]`.
+  using Factor = Value;
+
+  /// A state while its chunk is built.
+  struct Solved {
+    const StateInfo *info;
+    Value state;                  ///< before the chunk
+    SmallVector<Factor> decays;   ///< of the ops of the trunk; none for writes
+    Factor total;                 ///< of a whole token
+    Factor before, behind;        ///< of the tokens before and behind each token, exclusive
+    SmallVector<Value> addresses; ///< per write `[C, K]`
+    SmallVector<Value> values;    ///< per write `[C, V]`
+    bool isReady = false;
+  };
+
+  // Lifting (ChunkBody.cpp).
+  LogicalResult get(Value token);
+  LogicalResult getUsed(Operation *op, function_ref<LogicalResult(Value)> getter);
+  LogicalResult getZeroed(Value token, const StateInfo &info, Lifting &overlay);
+  Value getChunk(Value token);
+  bool isZeroOnDeadRows(Value token);
+  Value clearDeadRows(Value chunk, Value token);
+  Value fillDeadRows(Value chunk, double fill);
+  Value flipRows(Value chunk);
+
+  // States (ChunkState.cpp).
+  LogicalResult prepare(Solved &solved);
+  LogicalResult solve(Solved &solved);
+  FailureOr<Value> read(Solved &solved, ReadOp op, ArrayRef<bool> include);
+  FailureOr<Value> getCoefficient(Solved &solved, const ReadTerm &term);
+  Value getFirstUse(Solved &solved, ReadOp op, bool toChunkStart);
+  Factor getDecay(Operation *step);
+  Factor getDecayBetween(Solved &solved, ArrayRef<Operation *> path, size_t from, size_t to);
+  Value getBracket(Solved &solved, ReadOp op, unsigned write);
+  Value getAddress(Value token);
+  Value finish(Solved &solved);
+
+  // Small builders (ChunkState.cpp).
+  Factor multiply(Factor a, Factor b);
+  Value scaleRows(Value rows, Factor factor);
+  Value dotRows(Value a, Value b);
+  Value product(Value matrix, Value rows, Value accumulator);
+  Value extend(Value value);
+  Value add(Value a, Value b);
+
+  OpBuilder &builder;
+  Location loc;
+  RecurrenceOp token, chunk;
+  const StateGraph &graph;
+  int64_t rows, subchunk;
+  Lifting lifting;
+  Type element; ///< of the state that is being built
+  std::vector<Solved> states;
+  Operation *culprit = nullptr;
+};
+
+} // namespace mlir::linattn
+
+#endif // LINATTN_LIB_TRANSFORMS_CHUNKBODY_H

@@ -1,0 +1,143 @@
+//===- ChunkRecurrence.cpp - recurrences over chunks of tokens ----------------------*- C++ -*-===//
+//
+// Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------------------------------===//
+
+#include "ChunkBody.h"
+
+#include "linattn/Transforms/Chunk.h"
+#include "linattn/Transforms/Passes.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/Remarks.h"
+
+namespace mlir::linattn {
+#define GEN_PASS_DEF_CHUNKPASS
+#include "linattn/Transforms/Passes.h.inc"
+} // namespace mlir::linattn
+
+using namespace mlir;
+using namespace mlir::linattn;
+
+static remark::RemarkOpts getRemark() {
+  return remark::RemarkOpts::name("chunk").category("linattn-chunk");
+}
+
+/// The chunk that plan, options and checkpoints agree on.
+static ChunkOptions getEffectiveOptions(RecurrenceOp op, const ChunkOptions &options) {
+  ChunkOptions effective = options;
+  if (PlanAttr plan = op.getPlanAttr()) {
+    effective.chunk = plan.getChunk();
+    effective.subchunk = plan.getSubchunk();
+  }
+  // Checkpoints lie between chunks.
+  if (std::optional<int64_t> interval = op.getCheckpointInterval())
+    while (*interval % effective.chunk != 0)
+      --effective.chunk;
+  effective.subchunk = std::min(effective.subchunk, effective.chunk);
+  return effective;
+}
+
+/// The recurrence over tiles of `rows` tokens, with its block arguments and no ops in its body.
+static RecurrenceOp createChunkOp(RewriterBase &rewriter, RecurrenceOp op, int64_t rows) {
+  SmallVector<IteratorKind> iterators;
+  for (unsigned dim = 0; dim < op.getNumIterators(); ++dim)
+    iterators.push_back(op.getIteratorKind(dim));
+  SmallVector<AffineMap> maps;
+  for (Attribute map : op.getIndexingMaps())
+    maps.push_back(cast<AffineMapAttr>(map).getValue());
+  auto chunk = RecurrenceOp::create(rewriter, op.getLoc(), op.getIns(), op.getSegments(),
+                                    op.getPositionOffset(), op.getOuts(), op.getStates(),
+                                    op.getCheckpoints(), iterators, maps, op.getReverse(), rows,
+                                    op.getCheckpointInterval());
+  chunk->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  chunk.setPlanAttr(op.getPlanAttr());
+  Lifting lifting(rows);
+  Block &block = chunk.getBody().emplaceBlock();
+  block.addArgument(rewriter.getIndexType(), op.getLoc());
+  for (auto [operand, arg] : llvm::zip_equal(op.getInsMutable(), op.getInArgs()))
+    block.addArgument(op.usesTime(op.getMap(operand)) ? lifting.getLiftedType(arg.getType())
+                                                      : arg.getType(),
+                      arg.getLoc());
+  for (BlockArgument state : op.getStateArgs())
+    block.addArgument(state.getType(), state.getLoc());
+  return chunk;
+}
+
+FailureOr<RecurrenceOp> linattn::chunkRecurrence(RewriterBase &rewriter, RecurrenceOp op,
+                                                 const ChunkOptions &options) {
+  if (op.getStep())
+    return rewriter.notifyMatchFailure(op, "steps over more than one token already");
+  PlanAttr plan = op.getPlanAttr();
+  ChunkOptions effective = getEffectiveOptions(op, options);
+  if ((plan && plan.getStrategy() == Strategy::token) || effective.chunk < 1)
+    return rewriter.notifyMatchFailure(op, "its plan says token by token");
+  StateGraph graph(op);
+  for (const StateInfo &state : graph.getStates())
+    if (state.stateClass != StateClass::lowRank) {
+      remark::missed(state.culprit->getLoc(), getRemark())
+          << "state #" << std::to_string(state.index) << " is run token by token: " << state.reason;
+      return rewriter.notifyMatchFailure(op, "a state has no chunk form");
+    }
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(op);
+  RecurrenceOp chunk = createChunkOp(rewriter, op, effective.chunk);
+  ChunkBody body(rewriter, op, chunk, graph, effective.subchunk);
+  if (failed(body.build())) {
+    remark::missed(body.getCulprit()->getLoc(), getRemark())
+        << "the recurrence is run token by token: '" << body.getCulprit()->getName().getStringRef()
+        << "' has no form for several tokens at once";
+    rewriter.eraseOp(chunk);
+    return failure();
+  }
+  remark::passed(op.getLoc(), getRemark())
+      << "chunks of " << std::to_string(effective.chunk) << " tokens";
+  rewriter.replaceOp(op, chunk->getResults());
+  return chunk;
+}
+
+namespace {
+
+struct ChunkRecurrence : OpRewritePattern<RecurrenceOp> {
+  ChunkRecurrence(MLIRContext *context, const ChunkOptions &options)
+      : OpRewritePattern(context), options(options) {}
+  LogicalResult matchAndRewrite(RecurrenceOp op, PatternRewriter &rewriter) const override {
+    if (options.filter && !options.filter(op))
+      return rewriter.notifyMatchFailure(op, "not asked for");
+    return success(succeeded(chunkRecurrence(rewriter, op, options)));
+  }
+  ChunkOptions options;
+};
+
+struct Chunk : linattn::impl::ChunkPassBase<Chunk> {
+  using ChunkPassBase::ChunkPassBase;
+
+  LogicalResult initialize(MLIRContext *context) override {
+    for (auto [name, value] :
+         {std::pair("chunk", int64_t(chunk)), std::pair("subchunk", int64_t(subchunk))})
+      if (value < 1)
+        return emitError(UnknownLoc::get(context)) << name << " must be positive, got " << value;
+    return success();
+  }
+
+  void runOnOperation() override {
+    SmallVector<RecurrenceOp> ops;
+    getOperation()->walk([&](RecurrenceOp op) { ops.push_back(op); });
+    IRRewriter rewriter(&getContext());
+    for (RecurrenceOp op : ops)
+      numChunked += succeeded(chunkRecurrence(rewriter, op, {chunk, subchunk, nullptr}));
+  }
+};
+
+} // namespace
+
+void linattn::populateChunkPatterns(RewritePatternSet &patterns, const ChunkOptions &options) {
+  patterns.add<ChunkRecurrence>(patterns.getContext(), options);
+}
