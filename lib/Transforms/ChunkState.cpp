@@ -87,9 +87,11 @@ Value ChunkBody::dotRows(Value a, Value b) {
              ArrayRef<AffineMap>{identity, identity, row},
              ArrayRef<IteratorType>{IteratorType::parallel, IteratorType::reduction},
              [](OpBuilder &builder, Location l, ValueRange args) {
-               Value product = arith::MulFOp::create(builder, l, args[0], args[1]);
-               linalg::YieldOp::create(
-                   builder, l, arith::AddFOp::create(builder, l, args[2], product).getResult());
+               auto contract = arith::FastMathFlagsAttr::get(builder.getContext(),
+                                                             arith::FastMathFlags::contract);
+               Value product = arith::MulFOp::create(builder, l, args[0], args[1], contract);
+               Value sum = arith::AddFOp::create(builder, l, args[2], product, contract);
+               linalg::YieldOp::create(builder, l, sum);
              })
       .getResult(0);
 }

@@ -68,7 +68,7 @@ def VectorizeLinalgPass : Pass<"linattn-vectorize-linalg"> {
   let options = [
     Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"512", "Width of a vector register in bits; a power of two of at least 128">,
     Option<"unroll", "unroll", "int64_t", /*default=*/"4", "Vector registers per row of a tile; a power of two">];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 

@@ -5,11 +5,12 @@
 //
 //===----------------------------------------------------------------------------------------------===//
 //
-// One nest per linalg.generic: parallel dims outside, then the row dim in steps of a few vector
-// registers, then the reductions. Whatever an inner loop does not index stays in registers across
-// it, so a pass over a state that also reads it loads and stores every entry once and keeps the
-// sums. Upstream's linalg::vectorize wants each tile in one vector and does not take such merged
-// ops.
+// One nest per linalg.generic: parallel dims outside, among them the row dim in steps of a few
+// vector registers, then the reductions. Whatever an inner loop does not index stays in registers
+// across it, so a pass over a state that also reads it loads and stores every entry once and keeps
+// the sums. In products of matrices a block of rows is done at once, so that one row of the right
+// operand serves all. Upstream's linalg::vectorize wants each tile in one vector and does not take
+// such merged ops.
 //
 //===----------------------------------------------------------------------------------------------===//
 
@@ -17,6 +18,7 @@
 #include "linattn/Conversion/ToCpu.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -38,8 +40,26 @@ using namespace mlir::linattn;
 using linalg::GenericOp;
 using utils::IteratorType;
 
+/// A parallel dim to do a few rows of at once: one that some operand along the row dim does not
+/// depend on, in an op that reduces. None if nothing would be reused.
+static std::optional<unsigned> getBlockDim(GenericOp op) {
+  SmallVector<IteratorType> iterators = op.getIteratorTypesArray();
+  unsigned rowDim = op.getNumLoops() - 1;
+  if (iterators[rowDim] != IteratorType::parallel || op.getNumReductionLoops() == 0)
+    return std::nullopt;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    if (!map.isFunctionOfDim(rowDim))
+      continue;
+    for (unsigned dim = rowDim; dim-- > 0;)
+      if (iterators[dim] == IteratorType::parallel && !map.isFunctionOfDim(dim))
+        return dim;
+  }
+  return std::nullopt;
+}
+
 /// Entries of a row in one step: a few vector registers of the widest element that the op computes
-/// with, less for a short row.
+/// with, less for a short row. Blocks of rows need registers, too.
 static int64_t getTile(GenericOp op, const VectorizeOptions &options) {
   int64_t bits = 8, extent = op.getStaticLoopRanges().back();
   op.getBody()->walk([&](Operation *nested) {
@@ -47,7 +67,8 @@ static int64_t getTile(GenericOp op, const VectorizeOptions &options) {
       if (type.isIntOrFloat())
         bits = std::max<int64_t>(bits, type.getIntOrFloatBitWidth());
   });
-  int64_t tile = std::max<int64_t>(options.vectorBits / bits, 1) * options.unroll;
+  int64_t registers = getBlockDim(op) ? std::min<int64_t>(options.unroll, 2) : options.unroll;
+  int64_t tile = std::max<int64_t>(options.vectorBits / bits, 1) * registers;
   if (ShapedType::isStatic(extent) && extent < tile)
     tile = llvm::PowerOf2Ceil(std::max<int64_t>(extent, 1));
   return tile;
@@ -59,7 +80,8 @@ class RowEmitter {
 public:
   RowEmitter(RewriterBase &rewriter, GenericOp op, const VectorizeOptions &options)
       : rewriter(rewriter), op(op), loc(op.getLoc()), rowDim(op.getNumLoops() - 1),
-        tile(getTile(op, options)) {}
+        tile(getTile(op, options)), blockDim(getBlockDim(op)),
+        block(options.vectorBits >= 512 ? 8 : 4) {}
 
   /// Why there is no vector form, or null.
   const char *getObstacle();
@@ -75,9 +97,12 @@ private:
   void emitLevel(unsigned level, SmallVectorImpl<Value> &sums);
   void emitLoop(unsigned level, Value low, Value high, int64_t step, SmallVectorImpl<Value> &sums);
   void emitRows(unsigned level, SmallVectorImpl<Value> &sums);
-  void emitBody(SmallVectorImpl<Value> &sums);
+  void emitBlocks(unsigned level, SmallVectorImpl<Value> &sums);
+  Value getMultiple(Value extent, int64_t step);
+  void emitBody(MutableArrayRef<Value> sums);
 
   SmallVector<Value> getIndices(OpOperand &operand);
+  Value getIndex(unsigned dim);
   Value load(OpOperand &operand);
   void store(OpOperand &init, Value value);
   Value startSum(OpOperand &init);
@@ -91,9 +116,20 @@ private:
   Location loc;
   unsigned rowDim;
   int64_t tile; // entries of a row in one step
+  std::optional<unsigned> blockDim;
+  int64_t block; // rows in one step of the block dim
   bool rowReduces = false;
   /// Loop order, and for each init the level from which no loop inside indexes it.
   SmallVector<unsigned> order, depth;
+  /// Positions in the block dim of the rows that are done at once. Sums are kept init by init for
+  /// each.
+  SmallVector<Value> blockRows;
+  unsigned getNumCopies() { return std::max<size_t>(blockRows.size(), 1); }
+  void selectCopy(unsigned copy) {
+    if (!blockRows.empty())
+      ivs[*blockDim] = blockRows[copy];
+  }
+  unsigned getInit(OpOperand &init) { return init.getOperandNumber() - op.getNumDpsInputs(); }
   SmallVector<Operation *> combiners; // of inits that reduce the row, null for others
   SmallVector<Value> ivs, extents;
   bool isPartial = false;
@@ -108,22 +144,22 @@ private:
 const char *RowEmitter::getObstacle() {
   for (OpOperand &operand : op->getOpOperands()) {
     AffineMap map = op.getMatchingIndexingMap(&operand);
-    if (!map.isProjectedPermutation())
-      return "an indexing map is no projected permutation";
     if (!usesRow(operand))
       continue;
     auto type = cast<MemRefType>(operand.get().getType());
     SmallVector<int64_t> strides;
     int64_t offset;
-    if (map.getDimPosition(map.getNumResults() - 1) != rowDim ||
+    if (map.getResults().back() != getAffineDimExpr(rowDim, op.getContext()) ||
+        llvm::any_of(map.getResults().drop_back(),
+                     [&](AffineExpr expr) { return expr.isFunctionOfDim(rowDim); }) ||
         failed(type.getStridesAndOffset(strides, offset)) || strides.back() != 1)
       return "an operand is not contiguous along the innermost dim";
     if (!VectorType::isValidElementType(type.getElementType()))
       return "an element type has no vectors";
   }
   for (Operation &nested : op.getBody()->without_terminator()) {
-    bool isConstant = nested.hasTrait<OpTrait::ConstantLike>();
-    if (!isConstant && !OpTrait::hasElementwiseMappableTraits(&nested))
+    bool isSimple = nested.hasTrait<OpTrait::ConstantLike>() || isa<linalg::IndexOp>(nested);
+    if (!isSimple && !OpTrait::hasElementwiseMappableTraits(&nested))
       return "an op in the body is not elementwise";
     for (Type type : nested.getResultTypes())
       if (!VectorType::isValidElementType(type))
@@ -152,10 +188,14 @@ const char *RowEmitter::getObstacle() {
 
 void RowEmitter::emit() {
   SmallVector<IteratorType> iterators = op.getIteratorTypesArray();
-  for (IteratorType kind : {IteratorType::parallel, IteratorType::reduction})
+  for (IteratorType kind : {IteratorType::parallel, IteratorType::reduction}) {
     for (auto [dim, iterator] : llvm::enumerate(iterators))
-      if (iterator == kind)
+      if (iterator == kind && dim != blockDim)
         order.push_back(dim);
+    // The rows of a block share the rows of the right operand, so their loop is inside.
+    if (blockDim && kind == IteratorType::parallel)
+      order.push_back(*blockDim);
+  }
   for (OpOperand &init : op.getDpsInitsMutable()) {
     AffineMap map = op.getMatchingIndexingMap(&init);
     unsigned level = order.size();
@@ -177,25 +217,61 @@ void RowEmitter::emit() {
   emitLevel(0, sums);
 }
 
-/// Everything at and inside loop `level`. `sums` holds the inits that are in registers here.
+/// Everything at and inside loop `level`. `sums` holds the inits that are in registers here, for
+/// each of the rows that are done at once.
 void RowEmitter::emitLevel(unsigned level, SmallVectorImpl<Value> &sums) {
-  if (level == order.size())
-    return emitBody(sums);
-  SmallVector<OpOperand *> started;
-  for (auto [index, init] : llvm::enumerate(op.getDpsInitsMutable()))
-    if (depth[index] == level) {
-      sums[index] = startSum(init);
-      started.push_back(&init);
+  if (level == order.size()) {
+    for (unsigned copy = 0; copy < getNumCopies(); ++copy) {
+      selectCopy(copy);
+      emitBody(MutableArrayRef(sums).slice(copy * op.getNumDpsInits(), op.getNumDpsInits()));
     }
+    return;
+  }
+  auto forStarting = [&](function_ref<void(OpOperand &, Value &)> action) {
+    for (unsigned copy = 0; copy < getNumCopies(); ++copy) {
+      selectCopy(copy);
+      for (OpOperand &init : op.getDpsInitsMutable())
+        if (depth[getInit(init)] == level)
+          action(init, sums[copy * op.getNumDpsInits() + getInit(init)]);
+    }
+  };
+  forStarting([&](OpOperand &init, Value &sum) { sum = startSum(init); });
   if (order[level] == rowDim)
     emitRows(level, sums);
+  else if (order[level] == blockDim)
+    emitBlocks(level, sums);
   else
     emitLoop(level, constant(0), extents[order[level]], 1, sums);
-  for (OpOperand *init : started) {
-    Value &sum = sums[init->getOperandNumber() - op.getNumDpsInputs()];
-    finishSum(*init, sum);
+  forStarting([&](OpOperand &init, Value &sum) {
+    finishSum(init, sum);
     sum = Value();
+  });
+}
+
+/// The loop over the block dim: full blocks, and single rows where the extent may leave some.
+void RowEmitter::emitBlocks(unsigned level, SmallVectorImpl<Value> &sums) {
+  int64_t extent = op.getStaticLoopRanges()[*blockDim];
+  bool isStatic = ShapedType::isStatic(extent);
+  Value end = isStatic ? constant(extent / block * block) : getMultiple(extents[*blockDim], block);
+  if (!isStatic || extent >= block) {
+    auto loop = scf::ForOp::create(rewriter, loc, constant(0), end, constant(block));
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPointToStart(loop.getBody());
+    for (int64_t row = 0; row < block; ++row)
+      blockRows.push_back(
+          arith::AddIOp::create(rewriter, loc, loop.getInductionVar(), constant(row)));
+    SmallVector<Value> inner(block * op.getNumDpsInits());
+    emitLevel(level + 1, inner);
+    blockRows.clear();
   }
+  if (!isStatic || extent % block != 0)
+    emitLoop(level, end, extents[*blockDim], 1, sums);
+}
+
+/// The largest multiple of `step` up to `extent`.
+Value RowEmitter::getMultiple(Value extent, int64_t step) {
+  Value count = arith::DivUIOp::create(rewriter, loc, extent, constant(step));
+  return arith::MulIOp::create(rewriter, loc, count, constant(step));
 }
 
 void RowEmitter::emitLoop(unsigned level, Value low, Value high, int64_t step,
@@ -230,11 +306,8 @@ void RowEmitter::emitRows(unsigned level, SmallVectorImpl<Value> &sums) {
   bool isStatic = ShapedType::isStatic(extent);
   int64_t full = isStatic ? extent / tile * tile : 0;
   Value end = constant(full);
-  if (!isStatic) {
-    Value size = constant(tile);
-    Value count = arith::DivUIOp::create(rewriter, loc, extents[rowDim], size);
-    end = arith::MulIOp::create(rewriter, loc, count, size);
-  }
+  if (!isStatic)
+    end = getMultiple(extents[rowDim], tile);
   if (!isStatic || full > 0)
     emitLoop(level, constant(0), end, tile, sums);
   if (isStatic && full == extent)
@@ -253,7 +326,7 @@ void RowEmitter::emitRows(unsigned level, SmallVectorImpl<Value> &sums) {
 // Rows
 //===----------------------------------------------------------------------------------------------===//
 
-void RowEmitter::emitBody(SmallVectorImpl<Value> &sums) {
+void RowEmitter::emitBody(MutableArrayRef<Value> sums) {
   IRMapping mapping;
   for (OpOperand *input : op.getDpsInputOperands())
     mapping.map(op.getMatchingBlockArgument(input), load(*input));
@@ -265,6 +338,10 @@ void RowEmitter::emitBody(SmallVectorImpl<Value> &sums) {
       mapping.map(arg, load(init));
   }
   for (Operation &nested : op.getBody()->without_terminator()) {
+    if (auto index = dyn_cast<linalg::IndexOp>(nested)) {
+      mapping.map(index.getResult(), getIndex(index.getDim()));
+      continue;
+    }
     SmallVector<Value> operands = llvm::map_to_vector(
         nested.getOperands(), [&](Value operand) { return mapping.lookupOrDefault(operand); });
     bool isRow = llvm::any_of(operands, [](Value v) { return isa<VectorType>(v.getType()); });
@@ -295,9 +372,29 @@ void RowEmitter::emitBody(SmallVectorImpl<Value> &sums) {
 
 SmallVector<Value> RowEmitter::getIndices(OpOperand &operand) {
   SmallVector<Value> indices;
-  for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults())
-    indices.push_back(ivs[cast<AffineDimExpr>(expr).getPosition()]);
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  for (AffineExpr expr : map.getResults()) {
+    if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+      indices.push_back(ivs[dim.getPosition()]);
+      continue;
+    }
+    SmallVector<Value> dims(ivs.begin(), ivs.end());
+    for (Value &value : dims)
+      if (!value) // of a loop inside, which the expression does not use
+        value = constant(0);
+    indices.push_back(affine::makeComposedAffineApply(
+        rewriter, loc, AffineMap::get(dims.size(), 0, expr), getAsOpFoldResult(dims)));
+  }
   return indices;
+}
+
+/// The index of a dim: along the row, one for each lane.
+Value RowEmitter::getIndex(unsigned dim) {
+  if (dim != rowDim)
+    return ivs[dim];
+  auto type = VectorType::get({tile}, rewriter.getIndexType());
+  Value lanes = vector::StepOp::create(rewriter, loc, type);
+  return arith::AddIOp::create(rewriter, loc, broadcast(ivs[dim]), lanes);
 }
 
 /// The entries of an operand for the current row: a vector, or a scalar if the row shares one.
@@ -325,14 +422,14 @@ void RowEmitter::store(OpOperand &init, Value value) {
 Value RowEmitter::startSum(OpOperand &init) {
   if (!reducesRow(init))
     return load(init);
-  Operation *combiner = combiners[init.getOperandNumber() - op.getNumDpsInputs()];
+  Operation *combiner = combiners[getInit(init)];
   return broadcast(arith::ConstantOp::create(rewriter, loc, *arith::getNeutralElement(combiner)));
 }
 
 void RowEmitter::finishSum(OpOperand &init, Value sum) {
   if (!reducesRow(init))
     return store(init, sum);
-  Operation *combiner = combiners[init.getOperandNumber() - op.getNumDpsInputs()];
+  Operation *combiner = combiners[getInit(init)];
   vector::CombiningKind kind = *linalg::getCombinerOpKind(combiner);
   // The lanes are added as a tree, in the same order in every run.
   auto reassociate = isa<FloatType>(getElementTypeOrSelf(sum)) ? arith::FastMathFlags::reassoc
@@ -367,11 +464,19 @@ LogicalResult mlir::linattn::vectorizeLinalgOp(RewriterBase &rewriter, linalg::L
   rewriter.setInsertionPoint(op);
   auto generic = dyn_cast<GenericOp>(op.getOperation());
   if (!generic) {
+    bool isProduct = linalg::isaContractionOpInterface(op);
     FailureOr<GenericOp> generalized = linalg::generalizeNamedOp(rewriter, op);
     if (failed(generalized))
       return failure();
     generic = *generalized;
     rewriter.setInsertionPoint(generic);
+    // A named product says nothing of the rounding of its partial sums: let it use multiply-adds.
+    if (isProduct)
+      generic.getBody()->walk([&](arith::ArithFastMathInterface nested) {
+        nested->setAttr(
+            nested.getFastMathAttrName(),
+            arith::FastMathFlagsAttr::get(op.getContext(), arith::FastMathFlags::contract));
+      });
   }
   RowEmitter emitter(rewriter, generic, options);
   if (const char *obstacle = emitter.getObstacle())
