@@ -42,16 +42,15 @@ using utils::IteratorType;
 
 /// A parallel dim to do a few rows of at once: one that some operand along the row dim does not
 /// depend on, in an op that reduces. None if nothing would be reused.
-static std::optional<unsigned> getBlockDim(GenericOp op) {
+static std::optional<unsigned> getBlockDim(GenericOp op, unsigned rowDim) {
   SmallVector<IteratorType> iterators = op.getIteratorTypesArray();
-  unsigned rowDim = op.getNumLoops() - 1;
   if (iterators[rowDim] != IteratorType::parallel || op.getNumReductionLoops() == 0)
     return std::nullopt;
   for (OpOperand *input : op.getDpsInputOperands()) {
     AffineMap map = op.getMatchingIndexingMap(input);
     if (!map.isFunctionOfDim(rowDim))
       continue;
-    for (unsigned dim = rowDim; dim-- > 0;)
+    for (unsigned dim = op.getNumLoops(); dim-- > 0;)
       if (iterators[dim] == IteratorType::parallel && !map.isFunctionOfDim(dim))
         return dim;
   }
@@ -60,14 +59,15 @@ static std::optional<unsigned> getBlockDim(GenericOp op) {
 
 /// Entries of a row in one step: a few vector registers of the widest element that the op computes
 /// with, less for a short row. Blocks of rows need registers, too.
-static int64_t getTile(GenericOp op, const VectorizeOptions &options) {
-  int64_t bits = 8, extent = op.getStaticLoopRanges().back();
+static int64_t getTile(GenericOp op, unsigned rowDim, const VectorizeOptions &options) {
+  int64_t bits = 8, extent = op.getStaticLoopRanges()[rowDim];
   op.getBody()->walk([&](Operation *nested) {
     for (Type type : nested->getOperandTypes())
       if (type.isIntOrFloat())
         bits = std::max<int64_t>(bits, type.getIntOrFloatBitWidth());
   });
-  int64_t registers = getBlockDim(op) ? std::min<int64_t>(options.unroll, 2) : options.unroll;
+  int64_t registers =
+      getBlockDim(op, rowDim) ? std::min<int64_t>(options.unroll, 2) : options.unroll;
   int64_t tile = std::max<int64_t>(options.vectorBits / bits, 1) * registers;
   if (ShapedType::isStatic(extent) && extent < tile)
     tile = llvm::PowerOf2Ceil(std::max<int64_t>(extent, 1));
@@ -78,9 +78,9 @@ namespace {
 
 class RowEmitter {
 public:
-  RowEmitter(RewriterBase &rewriter, GenericOp op, const VectorizeOptions &options)
-      : rewriter(rewriter), op(op), loc(op.getLoc()), rowDim(op.getNumLoops() - 1),
-        tile(getTile(op, options)), blockDim(getBlockDim(op)),
+  RowEmitter(RewriterBase &rewriter, GenericOp op, unsigned rowDim, const VectorizeOptions &options)
+      : rewriter(rewriter), op(op), loc(op.getLoc()), rowDim(rowDim),
+        tile(getTile(op, rowDim, options)), blockDim(getBlockDim(op, rowDim)),
         block(options.vectorBits >= 512 ? 8 : 4) {}
 
   /// Why there is no vector form, or null.
@@ -478,12 +478,22 @@ LogicalResult mlir::linattn::vectorizeLinalgOp(RewriterBase &rewriter, linalg::L
             arith::FastMathFlagsAttr::get(op.getContext(), arith::FastMathFlags::contract));
       });
   }
-  RowEmitter emitter(rewriter, generic, options);
-  if (const char *obstacle = emitter.getObstacle())
-    return rewriter.notifyMatchFailure(generic, obstacle);
-  emitter.emit();
-  rewriter.eraseOp(generic);
-  return success();
+  // Along a parallel dim if operands are contiguous there, else along a reduction.
+  const char *obstacle = nullptr;
+  SmallVector<IteratorType> iterators = generic.getIteratorTypesArray();
+  for (IteratorType kind : {IteratorType::parallel, IteratorType::reduction})
+    for (unsigned dim = generic.getNumLoops(); dim-- > 0;) {
+      if (iterators[dim] != kind)
+        continue;
+      RowEmitter emitter(rewriter, generic, dim, options);
+      obstacle = emitter.getObstacle();
+      if (obstacle)
+        continue;
+      emitter.emit();
+      rewriter.eraseOp(generic);
+      return success();
+    }
+  return rewriter.notifyMatchFailure(generic, obstacle ? obstacle : "no loop to vectorise");
 }
 
 namespace {
@@ -500,9 +510,14 @@ struct VectorizeLinalg : linattn::impl::VectorizeLinalgPassBase<VectorizeLinalg>
   }
 
   void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    // Copies of strided slices would become calls of a runtime library.
+    getOperation()->walk([&](memref::CopyOp copy) {
+      rewriter.setInsertionPoint(copy);
+      rewriter.replaceOpWithNewOp<linalg::CopyOp>(copy, copy.getSource(), copy.getTarget());
+    });
     SmallVector<linalg::LinalgOp> ops;
     getOperation()->walk([&](linalg::LinalgOp op) { ops.push_back(op); });
-    IRRewriter rewriter(&getContext());
     for (linalg::LinalgOp op : ops)
       (void)vectorizeLinalgOp(rewriter, op, {vectorBits, unroll});
   }
