@@ -303,7 +303,7 @@ const StateInfo *StateGraph::lookup(Operation *step) const {
 
 void StateGraph::print(raw_ostream &os) const {
   for (const StateInfo &info : states) {
-    os << "state #" << info.index << ": " << stringifyStateClass(info.stateClass);
+    os << "  state #" << info.index << ": " << stringifyStateClass(info.stateClass);
     if (info.stateClass == StateClass::lowRank) {
       unsigned dependentWrites =
           llvm::count_if(info.writes, [](const StateWrite &w) { return !w.terms.empty(); });

@@ -7,6 +7,7 @@
 
 #include "linattn/Conversion/Passes.h"
 #include "linattn/Pipelines/Pipelines.h"
+#include "linattn/Transforms/Passes.h"
 
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
@@ -23,7 +24,9 @@ using namespace mlir;
 using namespace mlir::linattn;
 
 /// Tensors: the recurrence as loops, its step ops and elementwise ops as few linalg nests.
-static void addLoopPasses(OpPassManager &pm) {
+static void addLoopPasses(OpPassManager &pm, const CpuPipelineOptions &options) {
+  if (options.chunk > 0)
+    pm.addPass(createChunkPass({options.chunk, options.subchunk, /*shortTokens=*/options.chunk}));
   pm.addPass(createLinAttnToLoopsPass());
   pm.addPass(createConvertElementwiseToLinalgPass());
   pm.addPass(createMergeGenericsPass());
@@ -87,7 +90,7 @@ static void addLLVMPasses(OpPassManager &pm, const CpuPipelineOptions &options) 
 }
 
 void mlir::linattn::buildCpuPipeline(OpPassManager &pm, const CpuPipelineOptions &options) {
-  addLoopPasses(pm);
+  addLoopPasses(pm, options);
   addBufferPasses(pm);
   addVectorPasses(pm, options);
   addLLVMPasses(pm, options);

@@ -12,8 +12,10 @@
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/Remarks.h"
@@ -71,6 +73,26 @@ static RecurrenceOp createChunkOp(RewriterBase &rewriter, RecurrenceOp op, int64
   return chunk;
 }
 
+/// Replaces `op` by a branch: itself for fewer than `shortTokens` tokens, else `chunk`.
+static void chooseAtRunTime(RewriterBase &rewriter, RecurrenceOp op, RecurrenceOp chunk,
+                            int64_t shortTokens) {
+  Location loc = op.getLoc();
+  rewriter.setInsertionPoint(op);
+  Value tokens =
+      getValueOrCreateConstantIndexOp(rewriter, loc, op.getExtent(rewriter, op.getTimeDim()));
+  Value limit = arith::ConstantIndexOp::create(rewriter, loc, shortTokens);
+  Value isShort = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ult, tokens, limit);
+  auto branch = scf::IfOp::create(rewriter, loc, op->getResultTypes(), isShort,
+                                  /*addThenBlock=*/true, /*addElseBlock=*/true);
+  rewriter.replaceAllUsesWith(op->getResults(), branch.getResults());
+  for (auto [version, block] :
+       {std::pair(op, branch.thenBlock()), std::pair(chunk, branch.elseBlock())}) {
+    rewriter.moveOpBefore(version, block, block->end());
+    rewriter.setInsertionPointToEnd(block);
+    scf::YieldOp::create(rewriter, loc, version->getResults());
+  }
+}
+
 FailureOr<RecurrenceOp> linattn::chunkRecurrence(RewriterBase &rewriter, RecurrenceOp op,
                                                  const ChunkOptions &options) {
   if (op.getStep())
@@ -86,6 +108,9 @@ FailureOr<RecurrenceOp> linattn::chunkRecurrence(RewriterBase &rewriter, Recurre
           << "state #" << std::to_string(state.index) << " is run token by token: " << state.reason;
       return rewriter.notifyMatchFailure(op, "a state has no chunk form");
     }
+  int64_t tokens = op.getStaticExtents()[op.getTimeDim()];
+  if (ShapedType::isStatic(tokens) && tokens < effective.shortTokens)
+    return rewriter.notifyMatchFailure(op, "has too few tokens");
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(op);
   RecurrenceOp chunk = createChunkOp(rewriter, op, effective.chunk);
@@ -99,7 +124,11 @@ FailureOr<RecurrenceOp> linattn::chunkRecurrence(RewriterBase &rewriter, Recurre
   }
   remark::passed(op.getLoc(), getRemark())
       << "chunks of " << std::to_string(effective.chunk) << " tokens";
-  rewriter.replaceOp(op, chunk->getResults());
+  // The offsets of packed sequences say nothing about their number of tokens before they are read.
+  if (effective.shortTokens > 0 && ShapedType::isDynamic(tokens) && !op.getSegments())
+    chooseAtRunTime(rewriter, op, chunk, effective.shortTokens);
+  else
+    rewriter.replaceOp(op, chunk->getResults());
   return chunk;
 }
 
@@ -132,7 +161,8 @@ struct Chunk : linattn::impl::ChunkPassBase<Chunk> {
     getOperation()->walk([&](RecurrenceOp op) { ops.push_back(op); });
     IRRewriter rewriter(&getContext());
     for (RecurrenceOp op : ops)
-      numChunked += succeeded(chunkRecurrence(rewriter, op, {chunk, subchunk, nullptr}));
+      numChunked +=
+          succeeded(chunkRecurrence(rewriter, op, {chunk, subchunk, shortTokens, nullptr}));
   }
 };
 

@@ -22,6 +22,9 @@ class RecurrenceOp;
 struct ChunkOptions {
   int64_t chunk = 32;    ///< tokens per chunk
   int64_t subchunk = 16; ///< rows per diagonal block of solves and brackets
+  /// Fewer tokens than this run token by token: decided at compile time if their number is static,
+  /// and else at run time between two versions. 0: always in chunks.
+  int64_t shortTokens = 0;
   /// Which recurrences to rewrite; null: all.
   std::function<bool(RecurrenceOp)> filter;
 };

@@ -35,10 +35,24 @@ def ChunkPass : Pass<"linattn-chunk"> {
   let options = [
     Option<"chunk", "chunk", "int64_t", /*default=*/"32", "Tokens per chunk where the op has no plan; must be positive">,
     Option<"subchunk", "subchunk", "int64_t", /*default=*/"16",
-           "Rows per diagonal block of solves and brackets where the op has no plan; must be positive">];
+           "Rows per diagonal block of solves and brackets where the op has no plan; must be positive">,
+    Option<"shortTokens", "short-tokens", "int64_t", /*default=*/"0",
+           "Run fewer tokens than this token by token, by a second version where their number is dynamic; 0: never">];
   let statistics = [Statistic<"numChunked", "num-chunked", "Recurrences rewritten">];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
-                           "::mlir::tensor::TensorDialect"];
+                           "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def PrintStateGraphPass : Pass<"linattn-print-state-graph"> {
+  let summary = "Say how each state of each recurrence evolves";
+  let description = [{
+    Prints to the error stream, for every recurrence, the class of each state with what a chunk needs of it, or the reason why it is run token by token:
+
+    ```
+    recurrence at file.mlir:12:8
+      state #0: low-rank along axis 0, 1 writes (1 depend on reads), 2 reads
+    ```
+  }];
 }
 
 #endif // LINATTN_TRANSFORMS_PASSES_TD
