@@ -40,8 +40,8 @@ LogicalResult BracketOp::verify() {
   if (Value diagonal = getDiagonal(); diagonal && diagonal.getType() != scalars)
     return emitOpError() << "expects a diagonal of type " << scalars << ", got "
                          << diagonal.getType();
-  if (getSubchunk() < 1)
-    return emitOpError() << "expects a subchunk of at least 1 row, got " << getSubchunk();
+  if (int64_t(getSubchunk()) < 1)
+    return emitOpError() << "expects a subchunk of at least 1 row, got " << int64_t(getSubchunk());
   return success();
 }
 
@@ -54,7 +54,7 @@ LogicalResult SolveOp::verify() {
       rhs.getElementType() != matrix.getElementType())
     return emitOpError() << "expects a right-hand side of " << matrix.getDimSize(0)
                          << " rows and element type " << matrix.getElementType() << ", got " << rhs;
-  if (getSubchunk() < 1)
-    return emitOpError() << "expects a subchunk of at least 1 row, got " << getSubchunk();
+  if (int64_t(getSubchunk()) < 1)
+    return emitOpError() << "expects a subchunk of at least 1 row, got " << int64_t(getSubchunk());
   return success();
 }

@@ -105,7 +105,7 @@ FailureOr<RecurrenceOp> linattn::chunkRecurrence(RewriterBase &rewriter, Recurre
   for (const StateInfo &state : graph.getStates())
     if (state.stateClass != StateClass::lowRank) {
       remark::missed(state.culprit->getLoc(), getRemark())
-          << "state #" << std::to_string(state.index) << " is run token by token: " << state.reason;
+          << ("state #" + Twine(state.index) + " is run token by token: " + state.reason).str();
       return rewriter.notifyMatchFailure(op, "a state has no chunk form");
     }
   int64_t tokens = op.getStaticExtents()[op.getTimeDim()];
@@ -117,13 +117,15 @@ FailureOr<RecurrenceOp> linattn::chunkRecurrence(RewriterBase &rewriter, Recurre
   ChunkBody body(rewriter, op, chunk, graph, effective.subchunk);
   if (failed(body.build())) {
     remark::missed(body.getCulprit()->getLoc(), getRemark())
-        << "the recurrence is run token by token: '" << body.getCulprit()->getName().getStringRef()
-        << "' has no form for several tokens at once";
+        << ("the recurrence is run token by token: '" +
+            body.getCulprit()->getName().getStringRef() +
+            "' has no form for several tokens at once")
+               .str();
     rewriter.eraseOp(chunk);
     return failure();
   }
   remark::passed(op.getLoc(), getRemark())
-      << "chunks of " << std::to_string(effective.chunk) << " tokens";
+      << ("chunks of " + Twine(effective.chunk) + " tokens").str();
   // The offsets of packed sequences say nothing about their number of tokens before they are read.
   if (effective.shortTokens > 0 && ShapedType::isDynamic(tokens) && !op.getSegments())
     chooseAtRunTime(rewriter, op, chunk, effective.shortTokens);
@@ -149,6 +151,9 @@ struct Chunk : linattn::impl::ChunkPassBase<Chunk> {
   using ChunkPassBase::ChunkPassBase;
 
   LogicalResult initialize(MLIRContext *context) override {
+    if (shortTokens < 0)
+      return emitError(UnknownLoc::get(context))
+             << "short-tokens must not be negative, got " << int64_t(shortTokens);
     for (auto [name, value] :
          {std::pair("chunk", int64_t(chunk)), std::pair("subchunk", int64_t(subchunk))})
       if (value < 1)

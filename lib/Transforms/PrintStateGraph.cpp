@@ -1,4 +1,4 @@
-//===- PrintStateGraph.cpp - the pass linattn-print-state-graph --------------------*- C++ -*-===//
+//===- PrintStateGraph.cpp - the pass linattn-print-state-graph ---------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

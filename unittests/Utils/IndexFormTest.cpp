@@ -1,4 +1,4 @@
-//===- IndexFormTest.cpp - index forms against brute force ----------------------------------------===//
+//===- IndexFormTest.cpp - index forms against brute force --------------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -51,7 +51,7 @@ def LinAttn_BracketOp : LinAttn_BlockOp<"bracket", [AttrSizedOperandSegments, In
 
     ```mlir
     %B = linattn.bracket %r, %w decay %a diagonal %d subchunk 16
-        : tensor<32x64xf32>, tensor<32x64xf32>, decay tensor<32x64xf32>, diagonal tensor<32xf32>
+        : tensor<32x64xf32>, tensor<32x64xf32> decay tensor<32x64xf32> diagonal tensor<32xf32>
     ```
   }];
   let arguments = (ins LinAttn_FloatTensor:$reads, LinAttn_FloatTensor:$writes, Optional<LinAttn_FloatTensor>:$decay,
@@ -59,7 +59,7 @@ def LinAttn_BracketOp : LinAttn_BlockOp<"bracket", [AttrSizedOperandSegments, In
   let results = (outs LinAttn_FloatTensor:$result);
   let assemblyFormat = [{
     $reads `,` $writes (`decay` $decay^)? (`diagonal` $diagonal^)? (`subchunk` $subchunk^)? attr-dict `:`
-    type($reads) `,` type($writes) (`,` `decay` type($decay)^)? (`,` `diagonal` type($diagonal)^)?
+    type($reads) `,` type($writes) (`decay` type($decay)^)? (`diagonal` type($diagonal)^)?
   }];
   let hasVerifier = 1;
 }

@@ -503,9 +503,9 @@ struct VectorizeLinalg : linattn::impl::VectorizeLinalgPassBase<VectorizeLinalg>
   LogicalResult initialize(MLIRContext *context) override {
     if (vectorBits < 128 || !llvm::isPowerOf2_64(vectorBits))
       return emitError(UnknownLoc::get(context))
-             << "vector-bits must be a power of two of at least 128, got " << vectorBits;
+             << "vector-bits must be a power of two of at least 128, got " << int64_t(vectorBits);
     if (unroll < 1 || !llvm::isPowerOf2_64(unroll))
-      return emitError(UnknownLoc::get(context)) << "unroll must be a power of two, got " << unroll;
+      return emitError(UnknownLoc::get(context)) << "unroll must be a power of two, got " << int64_t(unroll);
     return success();
   }
 

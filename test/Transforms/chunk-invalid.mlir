@@ -1,0 +1,327 @@
+// Every reason for which a recurrence stays token by token, at the op that is in the way.
+
+// RUN: la-opt %s --linattn-chunk --remarks-filter=linattn-chunk --remark-format=emitRemark --split-input-file --verify-diagnostics
+// RUN: not la-opt %s --linattn-chunk=chunk=0 2>&1 | FileCheck %s --check-prefix=CHUNK0
+// RUN: not la-opt %s --linattn-chunk=subchunk=-1 2>&1 | FileCheck %s --check-prefix=SUBCHUNK
+// RUN: not la-opt %s --linattn-chunk=short-tokens=-1 2>&1 | FileCheck %s --check-prefix=SHORT
+
+// CHUNK0: error: chunk must be positive, got 0
+// SUBCHUNK: error: subchunk must be positive, got -1
+// SHORT: error: short-tokens must not be negative, got -1
+
+func.func @new_state_is_not_an_update(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>, %o: tensor<?x8xf32>, %s: tensor<8x8xf32>, %z: tensor<8x8xf32>) -> (tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
+  %r:3 = linattn.recurrence [time]
+      ins(%k via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %kt : tensor<8xf32>,
+          %v via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %vt : tensor<8xf32>)
+      outs(%o via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32>)
+      states(%s via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %S : tensor<8x8xf32>,
+             %z via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %Z : tensor<8x8xf32>) {
+    // expected-remark @below {{state #0 is run token by token: its new value does not come from the old one by decays and writes}}
+    %n = arith.addf %S, %S : tensor<8x8xf32>
+    %q = linattn.read %S at %kt along 0 : tensor<8x8xf32>, tensor<8xf32>
+    linattn.yield %q, %n, %Z : tensor<8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+  }
+  return %r#0, %r#1, %r#2 : tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+}
+
+// -----
+
+func.func @state_is_an_operand(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>, %o: tensor<?x8xf32>, %s: tensor<8x8xf32>, %z: tensor<8x8xf32>) -> (tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
+  %r:3 = linattn.recurrence [time]
+      ins(%k via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %kt : tensor<8xf32>,
+          %v via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %vt : tensor<8xf32>)
+      outs(%o via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32>)
+      states(%s via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %S : tensor<8x8xf32>,
+             %z via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %Z : tensor<8x8xf32>) {
+    // expected-remark @below {{state #0 is run token by token: the state itself is an operand of this op, which is no decay, read or write}}
+    %t = arith.addf %S, %S : tensor<8x8xf32>
+    %q = linattn.read %t at %kt along 0 : tensor<8x8xf32>, tensor<8xf32>
+    linattn.yield %q, %S, %Z : tensor<8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+  }
+  return %r#0, %r#1, %r#2 : tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+}
+
+// -----
+
+func.func @decay_depends_on_read(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>, %o: tensor<?x8xf32>, %s: tensor<8x8xf32>, %z: tensor<8x8xf32>) -> (tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
+  %r:3 = linattn.recurrence [time]
+      ins(%k via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %kt : tensor<8xf32>,
+          %v via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %vt : tensor<8xf32>)
+      outs(%o via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32>)
+      states(%s via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %S : tensor<8x8xf32>,
+             %z via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %Z : tensor<8x8xf32>) {
+    %q = linattn.read %S at %kt along 0 : tensor<8x8xf32>, tensor<8xf32>
+    // expected-remark @below {{state #0 is run token by token: the decay depends on what was read from the state}}
+    %n = linattn.decay %S by %q along [0] : tensor<8x8xf32>, tensor<8xf32>
+    linattn.yield %q, %n, %Z : tensor<8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+  }
+  return %r#0, %r#1, %r#2 : tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+}
+
+// -----
+
+func.func @decay_along_the_other_axis(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>, %o: tensor<?x8xf32>, %s: tensor<8x8xf32>, %z: tensor<8x8xf32>) -> (tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
+  %r:3 = linattn.recurrence [time]
+      ins(%k via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %kt : tensor<8xf32>,
+          %v via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %vt : tensor<8xf32>)
+      outs(%o via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32>)
+      states(%s via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %S : tensor<8x8xf32>,
+             %z via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %Z : tensor<8x8xf32>) {
+    %q = linattn.read %S at %kt along 0 : tensor<8x8xf32>, tensor<8xf32>
+    // expected-remark @below {{state #0 is run token by token: the decay is not along the axis that reads contract}}
+    %n = linattn.decay %S by %vt along [1] : tensor<8x8xf32>, tensor<8xf32>
+    linattn.yield %q, %n, %Z : tensor<8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+  }
+  return %r#0, %r#1, %r#2 : tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+}
+
+// -----
+
+func.func @product_of_reads(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>, %o: tensor<?x8xf32>, %s: tensor<8x8xf32>, %z: tensor<8x8xf32>) -> (tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
+  %r:3 = linattn.recurrence [time]
+      ins(%k via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %kt : tensor<8xf32>,
+          %v via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %vt : tensor<8xf32>)
+      outs(%o via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32>)
+      states(%s via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %S : tensor<8x8xf32>,
+             %z via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %Z : tensor<8x8xf32>) {
+    %q = linattn.read %S at %kt along 0 : tensor<8x8xf32>, tensor<8xf32>
+    // expected-remark @below {{state #0 is run token by token: a written value is a product of values that were read}}
+    %p = arith.mulf %q, %q : tensor<8xf32>
+    %n = linattn.write %S at %kt along 0 value %p : tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>
+    linattn.yield %q, %n, %Z : tensor<8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+  }
+  return %r#0, %r#1, %r#2 : tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+}
+
+// -----
+
+func.func @factor_differs(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>, %o: tensor<?x8xf32>, %s: tensor<8x8xf32>, %z: tensor<8x8xf32>) -> (tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
+  %r:3 = linattn.recurrence [time]
+      ins(%k via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %kt : tensor<8xf32>,
+          %v via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %vt : tensor<8xf32>)
+      outs(%o via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32>)
+      states(%s via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %S : tensor<8x8xf32>,
+             %z via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %Z : tensor<8x8xf32>) {
+    %q = linattn.read %S at %kt along 0 : tensor<8x8xf32>, tensor<8xf32>
+    // expected-remark @below {{state #0 is run token by token: what was read is multiplied by a factor that differs along the other axis}}
+    %p = arith.mulf %q, %vt : tensor<8xf32>
+    %n = linattn.write %S at %kt along 0 value %p : tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>
+    linattn.yield %q, %n, %Z : tensor<8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+  }
+  return %r#0, %r#1, %r#2 : tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+}
+
+// -----
+
+func.func @divisor_differs(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>, %o: tensor<?x8xf32>, %s: tensor<8x8xf32>, %z: tensor<8x8xf32>) -> (tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
+  %r:3 = linattn.recurrence [time]
+      ins(%k via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %kt : tensor<8xf32>,
+          %v via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %vt : tensor<8xf32>)
+      outs(%o via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32>)
+      states(%s via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %S : tensor<8x8xf32>,
+             %z via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %Z : tensor<8x8xf32>) {
+    %q = linattn.read %S at %kt along 0 : tensor<8x8xf32>, tensor<8xf32>
+    // expected-remark @below {{state #0 is run token by token: what was read is divided by values that differ along the other axis}}
+    %p = arith.divf %q, %vt : tensor<8xf32>
+    %n = linattn.write %S at %kt along 0 value %p : tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>
+    linattn.yield %q, %n, %Z : tensor<8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+  }
+  return %r#0, %r#1, %r#2 : tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+}
+
+// -----
+
+func.func @value_is_not_affine(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>, %o: tensor<?x8xf32>, %s: tensor<8x8xf32>, %z: tensor<8x8xf32>) -> (tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
+  %r:3 = linattn.recurrence [time]
+      ins(%k via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %kt : tensor<8xf32>,
+          %v via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %vt : tensor<8xf32>)
+      outs(%o via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32>)
+      states(%s via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %S : tensor<8x8xf32>,
+             %z via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %Z : tensor<8x8xf32>) {
+    %q = linattn.read %S at %kt along 0 : tensor<8x8xf32>, tensor<8xf32>
+    // expected-remark @below {{state #0 is run token by token: a written value is not affine in what was read}}
+    %p = math.exp %q : tensor<8xf32>
+    %n = linattn.write %S at %kt along 0 value %p : tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>
+    linattn.yield %q, %n, %Z : tensor<8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+  }
+  return %r#0, %r#1, %r#2 : tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+}
+
+// -----
+
+func.func @address_of_write_depends_on_read(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>, %o: tensor<?x8xf32>, %s: tensor<8x8xf32>, %z: tensor<8x8xf32>) -> (tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
+  %r:3 = linattn.recurrence [time]
+      ins(%k via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %kt : tensor<8xf32>,
+          %v via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %vt : tensor<8xf32>)
+      outs(%o via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32>)
+      states(%s via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %S : tensor<8x8xf32>,
+             %z via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %Z : tensor<8x8xf32>) {
+    %q = linattn.read %S at %kt along 0 : tensor<8x8xf32>, tensor<8xf32>
+    // expected-remark @below {{state #0 is run token by token: the address of a write depends on what was read from the state}}
+    %n = linattn.write %S at %q along 0 value %vt : tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>
+    linattn.yield %q, %n, %Z : tensor<8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+  }
+  return %r#0, %r#1, %r#2 : tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+}
+
+// -----
+
+func.func @branch_write_depends_on_read(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>, %o: tensor<?x8xf32>, %s: tensor<8x8xf32>, %z: tensor<8x8xf32>) -> (tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
+  %r:3 = linattn.recurrence [time]
+      ins(%k via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %kt : tensor<8xf32>,
+          %v via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %vt : tensor<8xf32>)
+      outs(%o via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32>)
+      states(%s via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %S : tensor<8x8xf32>,
+             %z via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %Z : tensor<8x8xf32>) {
+    %q = linattn.read %S at %kt along 0 : tensor<8x8xf32>, tensor<8xf32>
+    // expected-remark @below {{state #0 is run token by token: a write that only a branch sees depends on what was read from the state}}
+    %b = linattn.write %S at %kt along 0 value %q : tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>
+    %y = linattn.read %b at %kt along 0 : tensor<8x8xf32>, tensor<8xf32>
+    linattn.yield %y, %S, %Z : tensor<8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+  }
+  return %r#0, %r#1, %r#2 : tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+}
+
+// -----
+
+func.func @address_of_feeding_read_depends_on_read(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>, %o: tensor<?x8xf32>, %s: tensor<8x8xf32>, %z: tensor<8x8xf32>) -> (tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
+  %r:3 = linattn.recurrence [time]
+      ins(%k via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %kt : tensor<8xf32>,
+          %v via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %vt : tensor<8xf32>)
+      outs(%o via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32>)
+      states(%s via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %S : tensor<8x8xf32>,
+             %z via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %Z : tensor<8x8xf32>) {
+    %q = linattn.read %S at %kt along 0 : tensor<8x8xf32>, tensor<8xf32>
+    // expected-remark @below {{state #0 is run token by token: the address of a read that feeds a write depends on what was read from the state}}
+    %p = linattn.read %S at %q along 0 : tensor<8x8xf32>, tensor<8xf32>
+    %n = linattn.write %S at %kt along 0 value %p : tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>
+    linattn.yield %q, %n, %Z : tensor<8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+  }
+  return %r#0, %r#1, %r#2 : tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+}
+
+// -----
+
+func.func @reads_contract_both_axes(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>, %o: tensor<?x8xf32>, %s: tensor<8x8xf32>, %z: tensor<8x8xf32>) -> (tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
+  %r:3 = linattn.recurrence [time]
+      ins(%k via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %kt : tensor<8xf32>,
+          %v via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %vt : tensor<8xf32>)
+      outs(%o via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32>)
+      states(%s via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %S : tensor<8x8xf32>,
+             %z via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %Z : tensor<8x8xf32>) {
+    %q = linattn.read %S at %kt along 0 : tensor<8x8xf32>, tensor<8xf32>
+    // expected-remark @below {{state #0 is run token by token: reads contract both axes of the state}}
+    %p = linattn.read %S at %kt along 1 : tensor<8x8xf32>, tensor<8xf32>
+    %n = linattn.write %S at %kt along 0 value %vt : tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>
+    linattn.yield %p, %n, %Z : tensor<8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+  }
+  return %r#0, %r#1, %r#2 : tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+}
+
+// -----
+
+func.func @write_of_several_rows(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>, %o: tensor<?x8xf32>, %s: tensor<8x8xf32>, %z: tensor<8x8xf32>) -> (tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
+  %r:3 = linattn.recurrence [time]
+      ins(%k via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %kt : tensor<8xf32>,
+          %v via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %vt : tensor<8xf32>)
+      outs(%o via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32>)
+      states(%s via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %S : tensor<8x8xf32>,
+             %z via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %Z : tensor<8x8xf32>) {
+    %q = linattn.read %S at %kt along 0 : tensor<8x8xf32>, tensor<8xf32>
+    %w = tensor.expand_shape %kt [[0, 1]] output_shape [1, 8] : tensor<8xf32> into tensor<1x8xf32>
+    // expected-remark @below {{state #0 is run token by token: a write of several rows at once}}
+    %n = linattn.write %S at %w along 0 value %w : tensor<8x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>
+    linattn.yield %q, %n, %Z : tensor<8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+  }
+  return %r#0, %r#1, %r#2 : tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+}
+
+// -----
+
+func.func @read_of_several_rows(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>, %o: tensor<?x8xf32>, %s: tensor<8x8xf32>, %z: tensor<8x8xf32>) -> (tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
+  %r:3 = linattn.recurrence [time]
+      ins(%k via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %kt : tensor<8xf32>,
+          %v via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %vt : tensor<8xf32>)
+      outs(%o via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32>)
+      states(%s via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %S : tensor<8x8xf32>,
+             %z via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %Z : tensor<8x8xf32>) {
+    %w = tensor.expand_shape %kt [[0, 1]] output_shape [1, 8] : tensor<8xf32> into tensor<1x8xf32>
+    // expected-remark @below {{state #0 is run token by token: a read of several rows at once}}
+    %q = linattn.read %S at %w along 0 : tensor<8x8xf32>, tensor<1x8xf32>
+    %y = tensor.collapse_shape %q [[0, 1]] : tensor<1x8xf32> into tensor<8xf32>
+    linattn.yield %y, %S, %Z : tensor<8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+  }
+  return %r#0, %r#1, %r#2 : tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+}
+
+// -----
+
+func.func @states_depend_on_each_other(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>, %o: tensor<?x8xf32>, %s: tensor<8x8xf32>, %z: tensor<8x8xf32>) -> (tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
+  %r:3 = linattn.recurrence [time]
+      ins(%k via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %kt : tensor<8xf32>,
+          %v via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %vt : tensor<8xf32>)
+      outs(%o via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32>)
+      states(%s via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %S : tensor<8x8xf32>,
+             %z via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %Z : tensor<8x8xf32>) {
+    %q = linattn.read %S at %kt along 0 : tensor<8x8xf32>, tensor<8xf32>
+    %p = linattn.read %Z at %kt along 0 : tensor<8x8xf32>, tensor<8xf32>
+    // expected-remark @below {{state #0 is run token by token: states #0 and #1 depend on each other}}
+    %n = linattn.write %S at %kt along 0 value %p : tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>
+    %m = linattn.write %Z at %kt along 0 value %q : tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>
+    linattn.yield %q, %n, %m : tensor<8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+  }
+  return %r#0, %r#1, %r#2 : tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+}
+
+// -----
+
+func.func @no_lifted_form(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>, %o: tensor<?x8xf32>, %s: tensor<8x8xf32>, %z: tensor<8x8xf32>) -> (tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
+  %r:3 = linattn.recurrence [time]
+      ins(%k via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %kt : tensor<8xf32>,
+          %v via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %vt : tensor<8xf32>)
+      outs(%o via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32>)
+      states(%s via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %S : tensor<8x8xf32>,
+             %z via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %Z : tensor<8x8xf32>) {
+    %q = linattn.read %S at %kt along 0 : tensor<8x8xf32>, tensor<8xf32>
+    %c = arith.constant 0 : index
+    %x = tensor.extract %kt[%c] : tensor<8xf32>
+    %zero = arith.constant 0.0 : f32
+    %p = arith.cmpf ogt, %x, %zero : f32
+    // expected-remark @below {{the recurrence is run token by token: 'scf.if' has no form for several tokens at once}}
+    %y = scf.if %p -> tensor<8xf32> {
+      scf.yield %kt : tensor<8xf32>
+    } else {
+      scf.yield %vt : tensor<8xf32>
+    }
+    %n = linattn.write %S at %kt along 0 value %y : tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>
+    linattn.yield %q, %n, %Z : tensor<8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+  }
+  return %r#0, %r#1, %r#2 : tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+}
+
+// -----
+
+func.func @scalar_state(%x: tensor<?xf32>, %s: tensor<f32>) -> tensor<f32> {
+  // expected-remark @below {{state #0 is run token by token: it is a scalar, which only scans work on}}
+  %r = linattn.recurrence [time]
+      ins(%x via affine_map<(t) -> (t)> : tensor<?xf32> as %xt : f32)
+      states(%s via affine_map<(t) -> ()> : tensor<f32> as %S : f32) {
+    %n = arith.addf %S, %xt : f32
+    linattn.yield %n : f32
+  }
+  return %r : tensor<f32>
+}
+
+// -----
+
+func.func @dynamic_state(%x: tensor<?x?xf32>, %s: tensor<?xf32>) -> tensor<?xf32> {
+  // expected-remark @below {{state #0 is run token by token: chunks need a state of floats with a static shape}}
+  %r = linattn.recurrence [time]
+      ins(%x via affine_map<(t, d) -> (t, d)> : tensor<?x?xf32> as %xt : tensor<?xf32>)
+      states(%s via affine_map<(t, d) -> (d)> : tensor<?xf32> as %S : tensor<?xf32>) {
+    %one = arith.constant 1.0 : f32
+    %n = linattn.write %S at %xt along 0 value %one : tensor<?xf32>, tensor<?xf32>, f32
+    linattn.yield %n : tensor<?xf32>
+  }
+  return %r : tensor<?xf32>
+}
