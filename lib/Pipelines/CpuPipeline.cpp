@@ -90,6 +90,8 @@ static void addLLVMPasses(OpPassManager &pm, const CpuPipelineOptions &options) 
 }
 
 void mlir::linattn::buildCpuPipeline(OpPassManager &pm, const CpuPipelineOptions &options) {
+  if (options.runtimeChecks)
+    pm.addPass(createGenerateRuntimeVerificationPass());
   addLoopPasses(pm, options);
   addBufferPasses(pm);
   addVectorPasses(pm, options);

@@ -9,6 +9,7 @@
 #include "Options.h"
 #include "linattn/InitAll.h"
 #include "linattn/Runner/Arguments.h"
+#include "linattn/Runner/CheckArguments.h"
 #include "linattn/Runner/CompiledFunction.h"
 #include "linattn/Runner/NumpyFile.h"
 #include "linattn/Runner/Outputs.h"
@@ -99,6 +100,8 @@ static llvm::Expected<bool> run(const Options &flags) {
   auto arguments = makeArguments(*function, runOptions.argumentNames, argumentOptions);
   if (!arguments)
     return arguments.takeError();
+  if (llvm::Error error = checkArguments(*function, *arguments, runOptions.argumentNames))
+    return error;
   OutputOptions outputOptions{flags.out, flags.expect, {}};
   auto given = [](const Options::Flag<double> &flag) {
     return flag.getNumOccurrences() ? std::optional<double>(flag) : std::nullopt;
