@@ -18,6 +18,7 @@ linattn_tools_dir = os.path.join(config.linattn_build_dir, "bin")
 config.environment["PATH"] = os.pathsep.join(
     [linattn_tools_dir, config.llvm_tools_dir, os.environ.get("PATH", "")]
 )
+config.environment["LINATTN_BUILD_DIR"] = config.linattn_build_dir
 config.environment["PYTHONPATH"] = os.path.join(config.linattn_source_dir, "python")
 
 # libMLIR is not instrumented, so containers that cross its border look overflown to ASan. What the

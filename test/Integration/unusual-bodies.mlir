@@ -274,3 +274,27 @@ func.func @blocked_out(%v: tensor<?x?x3x5xf32>, %z0: tensor<?x3x5xf32>) -> (tens
   }
   return %o, %z : tensor<?x?x60xf32>, tensor<?x3x5xf32>
 }
+
+// Only some tokens reach the state A, chosen inside the body; B keeps what A was.
+func.func @conditional(%k: tensor<?x?x3xf32>, %v: tensor<?x?x5xf32>, %a0: tensor<?x3x5xf32>, %b0: tensor<?x3x5xf32>)
+    -> (tensor<?x3x5xf32>, tensor<?x3x5xf32>) {
+  %a, %b = linattn.recurrence [parallel, time]
+      ins(%k via #row : tensor<?x?x3xf32> as %kt : tensor<3xf32>,
+          %v via #row : tensor<?x?x5xf32> as %vt : tensor<5xf32>)
+      states(%a0 via #matrix : tensor<?x3x5xf32> as %A : tensor<3x5xf32>,
+             %b0 via #matrix : tensor<?x3x5xf32> as %B : tensor<3x5xf32>) {
+    %c0 = arith.constant 0 : index
+    %border = arith.constant -0.3 : f32
+    %first = tensor.extract %kt[%c0] : tensor<3xf32>
+    %reached = arith.cmpf olt, %first, %border : f32
+    %A1 = scf.if %reached -> tensor<3x5xf32> {
+      %A2 = linattn.write %A at %kt along 0 value %vt : tensor<3x5xf32>, tensor<3xf32>, tensor<5xf32>
+      scf.yield %A2 : tensor<3x5xf32>
+    } else {
+      scf.yield %A : tensor<3x5xf32>
+    }
+    %B1 = arith.select %reached, %A, %B : tensor<3x5xf32>
+    linattn.yield %A1, %B1 : tensor<3x5xf32>, tensor<3x5xf32>
+  }
+  return %a, %b : tensor<?x3x5xf32>, tensor<?x3x5xf32>
+}

@@ -22,6 +22,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
@@ -364,6 +365,36 @@ SmallVector<Value> LoopBuilder::buildPoint(ArrayRef<OpFoldResult> ivs, const Seq
   return results;
 }
 
+/// True if a value of the body may be, as a view or a choice, the old value of a state other than
+/// `own`: a body that swaps states, or hands one on to the next. Ops with a destination compute a
+/// new value.
+static bool isOtherState(Value value, BlockArgument own) {
+  Operation *def = value.getDefiningOp();
+  if (!def) {
+    auto op = cast<RecurrenceOp>(value.getParentBlock()->getParentOp());
+    return value != own && llvm::is_contained(op.getStateArgs(), value);
+  }
+  if (isa<DestinationStyleOpInterface, DecayOp, ReadOp, WriteOp>(def) ||
+      (def->hasTrait<OpTrait::Elementwise>() && !isa<arith::SelectOp>(def)))
+    return false;
+  bool found = false;
+  def->walk([&](Operation *nested) {
+    for (Value operand : nested->getOperands())
+      if (!def->isAncestor(operand.getParentBlock()->getParentOp()))
+        found |= isOtherState(operand, own);
+  });
+  return found;
+}
+
+static Value copyTensor(OpBuilder &builder, Location loc, Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type)
+    return value;
+  Value empty = tensor::EmptyOp::create(builder, loc, tensor::getMixedSizes(builder, loc, value),
+                                        type.getElementType());
+  return linalg::CopyOp::create(builder, loc, value, empty).getResult(0);
+}
+
 SmallVector<Value> LoopBuilder::buildStep(const StepPoint &local, const Sequence &sequence,
                                           ValueRange tensors, ValueRange states,
                                           ArrayRef<OperandAccess> accesses, bool isSlot,
@@ -378,6 +409,12 @@ SmallVector<Value> LoopBuilder::buildStep(const StepPoint &local, const Sequence
   SmallVector<Value> next(tensors);
   for (size_t i = 0; i < numOuts; ++i)
     next[i] = accesses[i].store(rewriter, loc, yielded[i], tensors[i], isSlot ? local : packed);
+  // Before the first state is overwritten: values that another state lends.
+  for (auto [value, own, copy] :
+       llvm::zip_equal(op.getYieldedStates(), op.getStateArgs(),
+                       MutableArrayRef<Value>(yielded).drop_front(numOuts)))
+    if (isOtherState(value, own))
+      copy = copyTensor(rewriter, loc, copy);
   for (size_t i = 0; i < states.size(); ++i)
     next[numOuts + i] = yielded[numOuts + i] =
         carry(rewriter, loc, yielded[numOuts + i], states[i]);
