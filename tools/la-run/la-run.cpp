@@ -28,6 +28,7 @@
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/ToolOutputFile.h"
 #include <chrono>
+#include <cstdio>
 
 using namespace mlir;
 using namespace mlir::linattn;
@@ -137,6 +138,8 @@ static llvm::Expected<bool> run(const Options &flags) {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM initLLVM(argc, argv);
+  // Generated code says why it aborts on the C library's stdout, which abort() does not flush.
+  std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   llvm::cl::ResetCommandLineParser();
   Options flags;
   llvm::cl::ParseCommandLineOptions(argc, argv,

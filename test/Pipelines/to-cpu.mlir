@@ -1,0 +1,46 @@
+// The whole pipeline, an option at a time.
+
+// DEFINE: %{options} =
+// DEFINE: %{run} = la-opt %s --pass-pipeline="builtin.module(linattn-to-cpu-pipeline{%{options}})"
+// REDEFINE: %{options} = openmp=true
+// RUN: %{run} | FileCheck %s --check-prefixes=CHECK,OPENMP
+// REDEFINE: %{options} = openmp=false
+// RUN: %{run} | FileCheck %s --check-prefixes=CHECK,SERIAL
+// REDEFINE: %{options} = openmp=false vector-bits=256 chunk=0
+// RUN: %{run} | FileCheck %s --check-prefixes=CHECK,BITS256
+// REDEFINE: %{options} = openmp=false vector-bits=128 chunk=0
+// RUN: %{run} | FileCheck %s --check-prefixes=CHECK,BITS128
+// REDEFINE: %{options} = openmp=false chunk=8 subchunk=4
+// RUN: %{run} | FileCheck %s --check-prefixes=CHECK,CHUNK8
+// REDEFINE: %{options} = openmp=false native-bf16=true chunk=0
+// RUN: %{run} | FileCheck %s --check-prefixes=CHECK,NATIVE
+// REDEFINE: %{options} = openmp=false chunk=0
+// RUN: %{run} | FileCheck %s --check-prefixes=CHECK,EXPANDED
+
+// CHECK-NOT: linattn.
+// CHECK-NOT: unrealized_conversion_cast
+// CHECK: llvm.func @layer
+// OPENMP: omp.parallel
+// SERIAL-NOT: omp.parallel
+// A row of four registers.
+// BITS256: vector<32xf32>
+// BITS128: vector<16xf32>
+// The tile of a chunk.
+// CHUNK8: llvm.mlir.constant(8 : index)
+// NATIVE: llvm.fptrunc %{{.+}} : vector<{{[0-9]+}}xf32> to vector<{{[0-9]+}}xbf16>
+// EXPANDED-NOT: llvm.fptrunc
+
+#token = affine_map<(t, h, d) -> (t, h, d)>
+#state = affine_map<(t, h, k, v) -> (h, k, v)>
+func.func @layer(%k: tensor<?x4x64xbf16>, %o: tensor<?x4x64xbf16>, %s: tensor<4x64x64xf32>) -> (tensor<?x4x64xbf16>, tensor<4x64x64xf32>) {
+  %r:2 = linattn.recurrence [time, parallel]
+      ins(%k via #token : tensor<?x4x64xbf16> as %kt : tensor<64xbf16>)
+      outs(%o via #token : tensor<?x4x64xbf16>)
+      states(%s via #state : tensor<4x64x64xf32> as %S : tensor<64x64xf32>) {
+    %S1 = linattn.write %S at %kt along 0 value %kt : tensor<64x64xf32>, tensor<64xbf16>, tensor<64xbf16>
+    %of = linattn.read %S1 at %kt along 0 : tensor<64x64xf32>, tensor<64xbf16>
+    %ot = arith.truncf %of : tensor<64xf32> to tensor<64xbf16>
+    linattn.yield %ot, %S1 : tensor<64xbf16>, tensor<64x64xf32>
+  }
+  return %r#0, %r#1 : tensor<?x4x64xbf16>, tensor<4x64x64xf32>
+}
