@@ -1,7 +1,9 @@
+// DEFINE: %{bufferize} = one-shot-bufferize{bufferize-function-boundaries=1 function-boundary-type-conversion=identity-layout-map}
+// DEFINE: %{owning} = builtin.module(%{bufferize},buffer-deallocation-pipeline,convert-bufferization-to-memref,convert-linalg-to-loops,convert-scf-to-openmp,convert-scf-to-cf,expand-strided-metadata,lower-affine,convert-to-llvm,convert-openmp-to-llvm,reconcile-unrealized-casts)
 // Code that calls the OpenMP runtime finds it, and --threads sets the size of its teams.
-// RUN: la-run %s --pipeline='%{upstream}' --random 1 --threads 1 | FileCheck %s --check-prefixes=CHECK,ONE
-// RUN: la-run %s --pipeline='%{upstream}' --random 1 --threads 3 --guard | FileCheck %s --check-prefixes=CHECK,THREE
-// RUN: la-run %s --pipeline='%{upstream}' --random 1 --threads 2 --repeat 2 | FileCheck %s --check-prefixes=CHECK,TWO
+// RUN: la-run %s --pipeline='%{owning}' --random 1 --threads 1 | FileCheck %s --check-prefixes=CHECK,ONE
+// RUN: la-run %s --pipeline='%{owning}' --random 1 --threads 3 --guard | FileCheck %s --check-prefixes=CHECK,THREE
+// RUN: la-run %s --pipeline='%{owning}' --random 1 --threads 2 --repeat 2 | FileCheck %s --check-prefixes=CHECK,TWO
 // CHECK: result 0: tensor<64xf32> min
 // ONE:   result 1: i32 values 1;
 // THREE: result 1: i32 values 3;
