@@ -55,7 +55,6 @@ def MergeGenericsPass : Pass<"linattn-merge-generics"> {
     %1:2 = linalg.generic {...} ins(%k, %v, %q) outs(%0, %zero : tensor<64x128xf32>, tensor<128xf32>) ...
     ```
   }];
-  let statistics = [Statistic<"numMerged", "num-merged", "linalg.generic ops merged into their consumer">];
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
 }
 

@@ -38,7 +38,6 @@ def ChunkPass : Pass<"linattn-chunk"> {
            "Rows per diagonal block of solves and brackets where the op has no plan; must be positive">,
     Option<"shortTokens", "short-tokens", "int64_t", /*default=*/"0",
            "Run fewer tokens than this token by token, by a second version where their number is dynamic; 0: never">];
-  let statistics = [Statistic<"numChunked", "num-chunked", "Recurrences rewritten">];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
                            "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }
