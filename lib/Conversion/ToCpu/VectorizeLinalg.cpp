@@ -505,7 +505,8 @@ struct VectorizeLinalg : linattn::impl::VectorizeLinalgPassBase<VectorizeLinalg>
       return emitError(UnknownLoc::get(context))
              << "vector-bits must be a power of two of at least 128, got " << int64_t(vectorBits);
     if (unroll < 1 || !llvm::isPowerOf2_64(unroll))
-      return emitError(UnknownLoc::get(context)) << "unroll must be a power of two, got " << int64_t(unroll);
+      return emitError(UnknownLoc::get(context))
+             << "unroll must be a power of two, got " << int64_t(unroll);
     return success();
   }
 
