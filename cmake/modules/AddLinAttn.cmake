@@ -12,9 +12,10 @@ target_include_directories(LinAttnCompileOptions INTERFACE
 separate_arguments(LINATTN_LLVM_DEFINITIONS NATIVE_COMMAND "${LLVM_DEFINITIONS}")
 target_compile_options(LinAttnCompileOptions INTERFACE ${LINATTN_LLVM_DEFINITIONS}
                        -fno-exceptions -Wall -Wextra -Wno-unused-parameter)
-# LLVM's headers were built with NDEBUG; a debug build of ours keeps its own asserts and opts out of
-# the link-time check (see "Embedding" in docs/Rationale.md).
-target_compile_definitions(LinAttnCompileOptions INTERFACE LLVM_DISABLE_ABI_BREAKING_CHECKS_ENFORCING)
+# libMLIR was built with NDEBUG, and some of its classes (pass statistics) have another layout without:
+# every build of ours defines it, too.
+target_compile_definitions(LinAttnCompileOptions INTERFACE NDEBUG
+                           LLVM_DISABLE_ABI_BREAKING_CHECKS_ENFORCING) # see "ABI" in docs/Rationale.md
 if(LINATTN_SANITIZE)
   target_compile_options(LinAttnCompileOptions INTERFACE -fsanitize=address,undefined
                          -fno-sanitize=vptr,function -fno-sanitize-recover=undefined
