@@ -15,7 +15,7 @@
 // CHECK:             tensor.extract_slice %[[K]][%[[B]], %[[T]], %[[GROUP]], 0] [1, 1, 1, 8]
 // CHECK:             tensor.extract_slice %[[V]][%[[B]], %[[T]], %[[H]], 0] [1, 1, 1, 16]
 // The read of the old state comes first, though the text has it last: the write is then in place.
-// CHECK:             %[[OLD:[0-9]+]] = linalg.generic {{.*}} ins(%{{.+}}, %{{.+}} : tensor<8xf32>, tensor<8x16xf32>)
+// CHECK:             %[[OLD:[0-9]+]] = linalg.generic {{.*}} ins(%{{.+}}, %[[S]] : tensor<8xf32>, tensor<8x16xf32>)
 // CHECK:             linalg.generic {{.*}} outs(%[[S]] : tensor<8x16xf32>)
 // CHECK:             tensor.insert_slice %[[OLD]]
 // CHECK:           scf.forall.in_parallel
