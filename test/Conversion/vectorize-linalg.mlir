@@ -1,0 +1,39 @@
+// RUN: la-opt %s --linattn-vectorize-linalg="vector-bits=128 unroll=1" | FileCheck %s --check-prefixes=CHECK,BITS128
+// RUN: la-opt %s --linattn-vectorize-linalg="vector-bits=256 unroll=1" | FileCheck %s --check-prefixes=CHECK,BITS256
+// RUN: la-opt %s --linattn-vectorize-linalg="vector-bits=128 unroll=2" | FileCheck %s --check-prefixes=CHECK,UNROLL2
+// RUN: la-opt %s --linattn-vectorize-linalg | FileCheck %s --check-prefixes=CHECK,DEFAULT
+
+// Full tiles without a mask; a row that is shorter than a tile is one vector.
+// CHECK-LABEL: func.func @elementwise(
+// CHECK-NOT:     linalg
+// CHECK-NOT:     mask
+// BITS128:       vector.transfer_read {{.*}} {in_bounds = [true]} : memref<32xf32>, vector<4xf32>
+// BITS256:       vector.transfer_read {{.*}} {in_bounds = [true]} : memref<32xf32>, vector<8xf32>
+// UNROLL2:       vector.transfer_read {{.*}} {in_bounds = [true]} : memref<32xf32>, vector<8xf32>
+// DEFAULT:       vector.transfer_read {{.*}} {in_bounds = [true]} : memref<32xf32>, vector<32xf32>
+// CHECK:         math.exp
+// CHECK:         vector.transfer_write {{.*}} {in_bounds = [true]}
+// CHECK:         return
+func.func @elementwise(%a: memref<32xf32>, %b: memref<32xf32>) {
+  linalg.exp ins(%a : memref<32xf32>) outs(%b : memref<32xf32>)
+  return
+}
+
+// Of an unknown number the last tile is partial, and the lanes that are not there do not count.
+// CHECK-LABEL: func.func @dynamic_sum(
+// CHECK:         scf.for {{.*}} iter_args
+// CHECK:           arith.addf
+// CHECK:         scf.for {{.*}} iter_args
+// CHECK:           vector.create_mask
+// CHECK:           arith.select
+// CHECK:         vector.reduction <add>
+// CHECK:         memref.store
+func.func @dynamic_sum(%a: memref<?xf32>, %sum: memref<f32>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>], iterator_types = ["reduction"]}
+      ins(%a : memref<?xf32>) outs(%sum : memref<f32>) {
+  ^bb0(%x: f32, %acc: f32):
+    %n = arith.addf %acc, %x : f32
+    linalg.yield %n : f32
+  }
+  return
+}
