@@ -273,24 +273,32 @@ StateGraph::StateGraph(RecurrenceOp op) {
     info.index = index;
     StateFollower(op, info).run();
   }
-  // Two states that read each other are one component with more than one state.
-  for (StateInfo &info : states)
-    for (StateInfo &other : states) {
-      if (&info == &other || info.stateClass != StateClass::lowRank ||
-          other.stateClass != StateClass::lowRank)
-        continue;
-      auto feeds = [](StateInfo &from, StateInfo &to) {
-        return llvm::any_of(to.trunk, [&](Operation *step) {
-          return llvm::any_of(step->getOperands(),
-                              [&](Value v) { return from.dependent.contains(v); });
-        });
-      };
-      if (!feeds(info, other) || !feeds(other, info))
+  // States that feed each other, directly or in a circle, are one component with more than one
+  // state.
+  size_t count = states.size();
+  std::vector<std::vector<bool>> feeds(count, std::vector<bool>(count));
+  for (size_t from = 0; from < count; ++from)
+    for (size_t to = 0; to < count; ++to)
+      feeds[from][to] = llvm::any_of(states[to].trunk, [&](Operation *step) {
+        return llvm::any_of(step->getOperands(),
+                            [&](Value v) { return states[from].dependent.contains(v); });
+      });
+  for (size_t via = 0; via < count; ++via)
+    for (size_t from = 0; from < count; ++from)
+      for (size_t to = 0; to < count; ++to)
+        if (feeds[from][via] && feeds[via][to])
+          feeds[from][to] = true;
+  for (size_t state = 0; state < count; ++state)
+    for (size_t other = 0; other < count; ++other) {
+      StateInfo &info = states[state];
+      if (state == other || info.stateClass != StateClass::lowRank || !feeds[state][other] ||
+          !feeds[other][state])
         continue;
       info.stateClass = StateClass::sequential;
       info.culprit = info.trunk.front();
-      info.reason = "states #" + std::to_string(info.index) + " and #" +
-                    std::to_string(other.index) + " depend on each other";
+      info.reason = ("states #" + Twine(std::min(state, other)) + " and #" +
+                     Twine(std::max(state, other)) + " depend on each other")
+                        .str();
     }
 }
 

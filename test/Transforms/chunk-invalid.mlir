@@ -325,3 +325,24 @@ func.func @dynamic_state(%x: tensor<?x?xf32>, %s: tensor<?xf32>) -> tensor<?xf32
   }
   return %r : tensor<?xf32>
 }
+
+// -----
+
+// Three states in a circle.
+func.func @circle_of_states(%k: tensor<?x8xf32>, %a: tensor<8x8xf32>, %b: tensor<8x8xf32>, %c: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
+  %r:3 = linattn.recurrence [time]
+      ins(%k via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %kt : tensor<8xf32>)
+      states(%a via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %A : tensor<8x8xf32>,
+             %b via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %B : tensor<8x8xf32>,
+             %c via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %C : tensor<8x8xf32>) {
+    %ra = linattn.read %A at %kt along 0 : tensor<8x8xf32>, tensor<8xf32>
+    %rb = linattn.read %B at %kt along 0 : tensor<8x8xf32>, tensor<8xf32>
+    %rc = linattn.read %C at %kt along 0 : tensor<8x8xf32>, tensor<8xf32>
+    // expected-remark @below {{state #0 is run token by token: states #0 and #1 depend on each other}}
+    %A1 = linattn.write %A at %kt along 0 value %rc : tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>
+    %B1 = linattn.write %B at %kt along 0 value %ra : tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>
+    %C1 = linattn.write %C at %kt along 0 value %rb : tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>
+    linattn.yield %A1, %B1, %C1 : tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+  }
+  return %r#0, %r#1, %r#2 : tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+}
