@@ -1,7 +1,15 @@
 #!/usr/bin/python3
-"""Write the reference pages LinAttnOps.md and LinAttnPasses.md from the .td files, with mlir-tblgen."""
+"""Write the generated pages: LinAttnOps.md and LinAttnPasses.md from the .td files, with mlir-tblgen, and the tutorials.
+
+A tutorial shows the output of commands. A comment before a fenced block says which:
+
+    <!-- generated: la-opt test/Tutorial/name.mlir --linattn-to-loops | sed -n '/scf.for/,/}/p' -->
+
+The block's text is replaced by what the command prints, run by bash in the project's folder.
+"""
 
 import argparse
+import os
 import pathlib
 import re
 import subprocess
@@ -9,7 +17,9 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 INCLUDE = ROOT / "include"
+TUTORIALS = ROOT / "docs/tutorials"
 NOTICE = "<!-- Generated from include/linattn by `utils/dev docs`; edit the descriptions there, not this page. -->\n"
+MARK = re.compile(r"^<!-- generated: (?P<command>.*) -->$")
 
 
 def tblgen(tool, mlir_include, path, *options):
@@ -37,15 +47,56 @@ def passes_page(tool, mlir_include):
     return "\n".join(parts)
 
 
+def run_shown(command, tools, where):
+    """What the command prints, as lines without trailing spaces. The folder `tools` comes first on PATH."""
+    environment = dict(os.environ, LC_ALL="C", PATH=f"{tools}{os.pathsep}{os.environ.get('PATH', '')}")
+    # pipefail: la-opt may fail before a sed that does not.
+    result = subprocess.run(["/bin/bash", "-o", "pipefail", "-c", command], cwd=ROOT, env=environment,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    if result.returncode:
+        sys.exit(f"make-docs: {where}: `{command}` failed with {result.returncode}:\n{result.stderr}")
+    lines = [line.rstrip() for line in result.stdout.strip("\n").split("\n")]
+    if lines == [""]:
+        sys.exit(f"make-docs: {where}: `{command}` prints nothing; does its filter still match?")
+    return lines
+
+
+def tutorial_page(text, tools, name):
+    """The page with the text of every marked block made anew."""
+    lines, page, at = text.split("\n"), [], 0
+    while at < len(lines):
+        line = lines[at]
+        page.append(line)
+        at += 1
+        mark = MARK.match(line)
+        if not mark:
+            continue
+        where = f"{name}:{at}"
+        if at == len(lines) or not re.match(r"```\w*$", lines[at]):
+            sys.exit(f"make-docs: {where}: expected a fenced block on the line after the mark")
+        end = next((row for row in range(at + 1, len(lines)) if lines[row] == "```"), None)
+        if end is None:
+            sys.exit(f"make-docs: {where}: the fenced block has no end")
+        page += [lines[at], *run_shown(mark["command"], tools, where), "```"]
+        at = end + 1
+    return "\n".join(page)
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tblgen", default="/usr/lib/llvm-22/bin/mlir-tblgen")
     parser.add_argument("--mlir-include", default="/usr/lib/llvm-22/include")
+    parser.add_argument("--tools", type=pathlib.Path, default=ROOT / "build/bin", help="folder of la-opt")
     parser.add_argument("--out", type=pathlib.Path, required=True, help="folder for the pages")
     options = parser.parse_args()
-    options.out.mkdir(parents=True, exist_ok=True)
-    for name, make in (("LinAttnOps.md", ops_page), ("LinAttnPasses.md", passes_page)):
-        (options.out / name).write_text(make(options.tblgen, options.mlir_include), encoding="utf-8")
+    pages = {"LinAttnOps.md": ops_page(options.tblgen, options.mlir_include),
+             "LinAttnPasses.md": passes_page(options.tblgen, options.mlir_include)}
+    for path in sorted(TUTORIALS.glob("*.md")):
+        pages[f"tutorials/{path.name}"] = tutorial_page(path.read_text("utf-8"), options.tools.resolve(), path.name)
+    for name, text in pages.items():
+        path = options.out / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
