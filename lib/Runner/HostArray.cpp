@@ -157,7 +157,7 @@ template <typename T> static void store(char *data, int64_t index, T value) {
   std::memcpy(data + index * sizeof(T), &value, sizeof(T));
 }
 
-static double halfToDouble(uint16_t bits) {
+static double decodeHalf(uint16_t bits) {
   int exponent = (bits >> 10) & 31;
   double mantissa = bits & 1023;
   double magnitude;
@@ -184,7 +184,7 @@ double HostArray::getDouble(int64_t index) const {
   case Element::BF16:
     return llvm::bit_cast<float>(static_cast<uint32_t>(load<uint16_t>(data(), index)) << 16);
   case Element::F16:
-    return halfToDouble(load<uint16_t>(data(), index));
+    return decodeHalf(load<uint16_t>(data(), index));
   case Element::F32:
     return load<float>(data(), index);
   case Element::F64:

@@ -11,7 +11,9 @@
 // REDEFINE: %{options} = openmp=false vector-bits=128 chunk=0
 // RUN: %{run} | FileCheck %s --check-prefixes=CHECK,BITS128
 // REDEFINE: %{options} = openmp=false chunk=8 subchunk=4
-// RUN: %{run} | FileCheck %s --check-prefixes=CHECK,CHUNK8
+// RUN: %{run} --mlir-print-ir-after=linattn-chunk -o /dev/null 2>&1 | FileCheck %s --check-prefix=CHUNK8
+// REDEFINE: %{options} = openmp=false chunk=0
+// RUN: %{run} --mlir-print-ir-before=linattn-to-loops -o /dev/null 2>&1 | FileCheck %s --check-prefix=CHUNK0
 // REDEFINE: %{options} = openmp=false native-bf16=true chunk=0
 // RUN: %{run} | FileCheck %s --check-prefixes=CHECK,NATIVE
 // REDEFINE: %{options} = openmp=false chunk=0
@@ -25,8 +27,11 @@
 // A row of four registers.
 // BITS256: vector<32xf32>
 // BITS128: vector<16xf32>
-// The tile of a chunk.
-// CHUNK8: llvm.mlir.constant(8 : index)
+// Both versions, as the number of tokens is dynamic.
+// CHUNK8: linattn.recurrence [time, parallel]{{$}}
+// CHUNK8: linattn.recurrence [time, parallel] step(%{{.+}} of 8)
+// CHUNK0: linattn.recurrence [time, parallel]{{$}}
+// CHUNK0-NOT: step(
 // NATIVE: llvm.fptrunc %{{.+}} : vector<{{[0-9]+}}xf32> to vector<{{[0-9]+}}xbf16>
 // EXPANDED-NOT: llvm.fptrunc
 
