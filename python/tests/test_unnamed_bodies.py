@@ -47,13 +47,7 @@ def test_chunks(name, chunk, tmp_path, la_run):
     compare(name, write(case(name)[0], tmp_path), chunk)
 
 
-# A loop of the body cannot carry a tensor that arith makes: bufferisation stops.
-NOT_COMPILED = pytest.mark.xfail(strict=True, raises=runner.RunError)
-
-
-@pytest.mark.parametrize("name", [
-    pytest.param(name, marks=NOT_COMPILED) if name == "read_in_a_loop_with_arith" else name
-    for name in OUTSIDE])
+@pytest.mark.parametrize("name", OUTSIDE)
 def test_is_refused(name, tmp_path, la_run):
     path = write(case(name)[0], tmp_path)
     ir, missed = runner.chunk_ir(path)
