@@ -348,6 +348,22 @@ def coefficients_from_divisions(p):
     p.end(p.get(X, p.key()), S=X)
 
 
+@inside(offsets=[0, 5, 24, 37])
+def divisions_by_an_input(p):
+    """All is divided by inputs that are 0 in rows without a token: 0 / 0 and 1 / 0 must not spread.
+
+    S' = (a / s) diag(e^(-b / s)) S;  S'' = S' + k / s (v / s - r / s)^T;  o = q^T S'' / s."""
+    S, s = p.state(), lambda: p.number(1, 2)
+    over = lambda x, size: p.div(x, p.splat(s(), (size,)))
+    X = p.decay(S, p.div(p.number(0.8), s()), linear=True)
+    X = p.rows(X, p.minus(p.div(p.number(size=(K,)), p.number(1, 2, (K,)))))
+    k = over(p.key(), K)
+    value = p.sub(over(p.vector(), V), over(p.get(X, k), V))
+    branch = p.decay(p.put(S, over(p.key(), K), over(p.vector(), V)), p.minus(p.div(s(), s())))
+    X = p.put(X, k, value)
+    p.end(over(p.get(X, p.key()), V), p.get(branch, over(p.key(), K)), S=X)
+
+
 @inside()
 def coefficients_as_whole_tensors(p):
     """Uniform tensors multiplied with each other before they meet the read."""
