@@ -71,6 +71,15 @@ def VectorizeLinalgPass : Pass<"linattn-vectorize-linalg"> {
                            "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
+def ApproximateMathPass : Pass<"linattn-approximate-math"> {
+  let summary = "Polynomials for exp, log, log1p and tanh of f32 vectors";
+  let description = [{
+    Upstream's polynomials, for vectors only: on a vector, a call of the C library for every lane costs more than ten times as much. Functions of scalars and of
+    f64 vectors stay calls.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
+}
+
 def DeallocateLocalBuffersPass : Pass<"linattn-deallocate-local-buffers"> {
   let summary = "Free buffers at the end of the block that allocates them";
   let description = [{

@@ -478,6 +478,8 @@ LogicalResult mlir::linattn::vectorizeLinalgOp(RewriterBase &rewriter, linalg::L
             arith::FastMathFlagsAttr::get(op.getContext(), arith::FastMathFlags::contract));
       });
   }
+  if (succeeded(vectorizeDotProducts(rewriter, generic, options)))
+    return success();
   // Along a parallel dim if operands are contiguous there, else along a reduction.
   const char *obstacle = nullptr;
   SmallVector<IteratorType> iterators = generic.getIteratorTypesArray();
