@@ -62,7 +62,8 @@ def VectorizeLinalgPass : Pass<"linattn-vectorize-linalg"> {
   let summary = "Turn linalg ops on buffers into loops over vectors";
   let description = [{
     Tiles every `linalg` op on memrefs to rows of up to `unroll` vector registers along its innermost dim, with masks where the extent is not a multiple, and keeps
-    accumulators in registers. Ops that cannot be vectorised are left alone.
+    accumulators in registers. Products of rows with rows (`A B^T`) keep their lanes along the rows. An elementwise op right before a sum that starts from its
+    result is done where the sum starts. Ops that cannot be vectorised are left alone.
   }];
   let options = [
     Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"512", "Width of a vector register in bits; a power of two of at least 128">,

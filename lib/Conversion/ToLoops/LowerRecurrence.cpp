@@ -453,6 +453,16 @@ static SmallVector<Operation *> scheduleBody(Block &body) {
   return order;
 }
 
+/// Makes the tensors that a loop of the body carries keep their buffers.
+static void carryInPlace(RewriterBase &rewriter, scf::ForOp loop) {
+  Operation *yield = loop.getBody()->getTerminator();
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(yield);
+  for (auto [value, carried] : llvm::zip_equal(yield->getOpOperands(), loop.getRegionIterArgs()))
+    if (value.get() != carried)
+      value.set(carry(rewriter, loop.getLoc(), value.get(), carried));
+}
+
 SmallVector<Value> LoopBuilder::inlineBody(const StepPoint &local, const StepPoint &packed,
                                            ValueRange states, Value positionOffset) {
   IRMapping mapping;
@@ -481,6 +491,7 @@ SmallVector<Value> LoopBuilder::inlineBody(const StepPoint &local, const StepPoi
       continue;
     }
     copy->walk([&](IndexOp indexOp) { rewriter.replaceOp(indexOp, getIndex(indexOp)); });
+    copy->walk([&](scf::ForOp loop) { carryInPlace(rewriter, loop); });
   }
   return llvm::map_to_vector(op.getYield().getValues(),
                              [&](Value value) { return mapping.lookupOrDefault(value); });
