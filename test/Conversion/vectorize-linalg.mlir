@@ -70,7 +70,7 @@ func.func @scaled_update(%s: memref<8x32xf32>, %d: memref<8xf32>, %w: memref<4x8
 
 // Not if something between may touch it.
 // CHECK-LABEL: func.func @store_between(
-// CHECK:         vector.transfer_write %{{.+}}, %[[S:.+]][
+// CHECK:         vector.transfer_write %{{.+}}, %[[S:[a-z0-9]+]][
 // CHECK:         memref.store
 // CHECK:         vector.transfer_read %[[S]]
 func.func @store_between(%s: memref<4x32xf32>, %x: f32, %w: memref<4x4xf32>, %u: memref<4x32xf32>) {
