@@ -139,9 +139,7 @@ def measure(form, dtype, chunks, heads, tokens, folder):
                    "state": errors(loop.states[0], want.states[0], 1)}
     entries = []
     for chunk in chunks:
-        options = [f"--pipeline=builtin.module(linattn-chunk{{chunk={chunk} subchunk=16}},"
-                   "linattn-to-cpu-pipeline)"] if chunk else []
-        got = runner.run(path, arguments, options=options).results
+        got = runner.run(path, arguments, options=[runner.pipeline(chunk)]).results
         rho = solve_norms(inputs, chunk) if chunk and is_delta(form) else np.ones(len(heads))
         for result, error in (("out", errors(got[0], want.out, 2)),
                               ("state", errors(got[1], want.states[0], 1))):

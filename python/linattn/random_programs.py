@@ -370,15 +370,11 @@ class Report:
     problems: list = field(default_factory=list)
 
 
-def pass_list(chunk, subchunk):
-    return f"linattn-chunk{{chunk={chunk} subchunk={subchunk}}}"
-
-
 def refusal(path, chunk=8, subchunk=4):
     """"" if linattn-chunk takes every recurrence of the file, else its remark."""
     command = [runner.tool("la-opt"), path, "--remark-format=emitRemark",
                "--remarks-filter-missed=linattn-chunk",
-               f"--pass-pipeline=builtin.module({pass_list(chunk, subchunk)})"]
+               f"--pass-pipeline=builtin.module(linattn-chunk{{chunk={chunk} subchunk={subchunk}}})"]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
     if done.returncode:
         raise runner.RunError(f"{' '.join(map(str, command))}\n{done.stderr}")
@@ -434,13 +430,13 @@ def check(program, folder, chunk=8, subchunk=4, both=True):
         return report
     report.refused = refusal(path, chunk, subchunk)
     report.bound = bound(program, want, chunk, not report.refused)
-    chunked = f"--pipeline=builtin.module({pass_list(chunk, subchunk)},linattn-to-cpu-pipeline)"
-    for form, options in (("token by token", []), ("in chunks", [chunked])):
+    for form, pipeline in (("token by token", runner.pipeline()),
+                           ("in chunks", runner.pipeline(chunk, subchunk))):
         if report.refused if form == "in chunks" else not (both or report.refused):
             continue
         try:
             run = runner.run(path, programs.arguments(program), guard=True, threads=1,
-                             options=options)
+                             options=[pipeline])
         except runner.RunError as error:
             report.problems.append(f"{form}: {error}")
             continue

@@ -42,6 +42,14 @@ def call(arguments, folder=None):
     return done.stdout
 
 
+def pipeline(chunk=0, subchunk=16):
+    """The option of la-run for code that runs token by token or, for any number of tokens, in
+    chunks; without it, la-run has the default plan in chunks and runs few tokens one by one."""
+    passes = [f"linattn-chunk{{chunk={chunk} subchunk={subchunk}}}"] if chunk else []
+    passes += ["linattn-to-cpu-pipeline{chunk=0}"]
+    return f"--pipeline=builtin.module({','.join(passes)})"
+
+
 def run(path, arguments, function=None, guard=False, threads=None, repeat=None, options=()):
     """path: an .mlir file. arguments: (element type, array) in order."""
     with tempfile.TemporaryDirectory() as folder:
