@@ -114,12 +114,6 @@ def solve_norms(inputs, chunk):
     return rho
 
 
-def errors(got, want, axis):
-    """Per head, the axis `axis`."""
-    return np.array([numerics.relative_error(np.take(got, [h], axis), np.take(want, [h], axis))
-                     for h in range(want.shape[axis])])
-
-
 def measure(form, dtype, chunks, heads, tokens, folder):
     """The entries of one form and type, for each chunk size."""
     case = Case(form, heads=len(heads), batch=1, tokens=tokens, key=WIDTH, value=WIDTH, dtype=dtype)
@@ -135,18 +129,17 @@ def measure(form, dtype, chunks, heads, tokens, folder):
     with np.errstate(all="ignore"):
         want = body.reference(*inputs.values(), states=[state])
         loop = body.reference(*inputs.values(), states=[state], dtype=np.float32)
-    loop_errors = {"out": errors(loop.out, want.out, 2),
-                   "state": errors(loop.states[0], want.states[0], 1)}
+    loop_errors = {"out": numerics.head_errors(loop.out, want.out, 2),
+                   "state": numerics.head_errors(loop.states[0], want.states[0], 1)}
     entries = []
     for chunk in chunks:
         got = runner.run(path, arguments, options=[runner.pipeline(chunk)]).results
         rho = solve_norms(inputs, chunk) if chunk and is_delta(form) else np.ones(len(heads))
-        for result, error in (("out", errors(got[0], want.out, 2)),
-                              ("state", errors(got[1], want.states[0], 1))):
+        for result, error in (("out", numerics.head_errors(got[0], want.out, 2)),
+                              ("state", numerics.head_errors(got[1], want.states[0], 1))):
             for h, (gate, keys, beta) in enumerate(heads):
                 loop_error = loop_errors[result][h]
-                bound = {"f64": 1e-12, "bf16": 2e-2}.get(
-                    dtype, 2 * loop_error + 1e-6 + 2 * chunk * 2.0**-24 * rho[h])
+                bound = numerics.contract(dtype, loop_error, chunk, rho[h])
                 entries.append(Entry(form, dtype, chunk, tokens, gate, keys, beta, result,
                                      float(error[h]), float(loop_error), float(rho[h]),
                                      float(bound)))
