@@ -377,11 +377,11 @@ class Report:
 
 
 def classify(path, chunk, subchunk):
-    """The classes of the states of a file's recurrence, and "" if linattn-chunk takes it, else its
-    remark."""
+    """The classes of the states of a file's recurrence; "" if linattn-chunk takes it, or why not."""
     passes = f"linattn-print-state-graph,linattn-chunk{{chunk={chunk} subchunk={subchunk}}}"
     command = [runner.tool("la-opt"), path, "--remark-format=emitRemark",
-               "--remarks-filter-missed=linattn-chunk", f"--pass-pipeline=builtin.module({passes})"]
+               "--remarks-filter-missed=linattn-chunk",
+               f"--pass-pipeline=builtin.module({passes})"]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
     if done.returncode:
         raise runner.RunError(f"{' '.join(map(str, command))}\n{done.stderr}")
@@ -416,7 +416,11 @@ def check(program, folder, chunk=8, subchunk=4):
     if not all(np.isfinite(x).all() for x in want):
         report.problems.append("the reference is not finite")
         return report
-    report.classes, report.refused = classify(path, chunk, subchunk)
+    try:
+        report.classes, report.refused = classify(path, chunk, subchunk)
+    except runner.RunError as error:
+        report.problems.append(str(error))
+        return report
     loop_errors, rho = 0.0, 1.0
     if program.dtype == "f32":
         loop = heads_second(program, programs.results(program, np.float32))
@@ -444,7 +448,7 @@ def check_seed(seed, folder, chunk=8, subchunk=4):
     """(Report, features) of a seed; also checks that the class is the one built into the body."""
     generator = Generator(seed)
     place = pathlib.Path(folder) / f"seed{seed}"
-    place.mkdir()
+    place.mkdir(parents=True)
     report = check(generator.p, place, chunk, subchunk)
     if generator.broken and BREAKS[generator.broken] not in report.refused:
         report.problems.append(f"expected a refusal: {generator.broken}; got: {report.refused}")
