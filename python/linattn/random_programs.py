@@ -358,9 +358,9 @@ class Generator:
         self.uses(f"refused: {kind}")
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Running
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -377,7 +377,7 @@ class Report:
 
 
 def classify(path, chunk, subchunk):
-    """The classes of the states of a file's recurrence; "" if linattn-chunk takes it, or why not."""
+    """The classes of a recurrence's states; "" if linattn-chunk takes it, or its remark."""
     passes = f"linattn-print-state-graph,linattn-chunk{{chunk={chunk} subchunk={subchunk}}}"
     command = [runner.tool("la-opt"), path, "--remark-format=emitRemark",
                "--remarks-filter-missed=linattn-chunk",
