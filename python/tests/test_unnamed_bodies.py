@@ -8,7 +8,8 @@ import pytest
 
 from linattn import programs, runner
 from linattn.random_programs import bound, by_head, worst_error
-from linattn.unnamed_bodies import INSIDE, OUTSIDE
+from linattn.refused_bodies import BODIES as OUTSIDE
+from linattn.unnamed_bodies import BODIES as INSIDE
 
 
 @functools.cache
