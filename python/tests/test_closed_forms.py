@@ -58,7 +58,7 @@ def test_strong_channel_decay(chunk, dtype, tmp_path):
 
 @pytest.mark.parametrize("chunk", CHUNKS)
 def test_reset(chunk, tmp_path):
-    """What follows a reset starts afresh, with its own decays; 1 2 3 4 means that they were lost."""
+    """What follows a reset starts afresh with its own decays; 1 2 3 4 means that they were lost."""
     g = np.full((2, 8, 1), -0.1)
     g[:, 4, 0] = -1e30, -np.inf
     case, inputs = counting("scalar-decay", g, 8, batch=2)
@@ -140,10 +140,13 @@ func.func @main({arguments}) -> ({outs}, {states}) {{
   %T = tensor.dim %q_all, %c1 : {q}
   %os_0 = tensor.empty(%N, %T) : {outs}
   %ss_0 = tensor.empty(%N) : {states}
-  %r:2 = scf.for %i = %c0 to %c20 step %c1 iter_args(%os = %os_0, %ss = %ss_0) -> ({outs}, {states}) {{
+  %r:2 = scf.for %i = %c0 to %c20 step %c1
+      iter_args(%os = %os_0, %ss = %ss_0) -> ({outs}, {states}) {{
     %o, %s = func.call @once({names}) : ({types}) -> ({out}, {state})
-    %o1 = tensor.insert_slice %o into %os[%i, 0, 0, 0, 0] [1, %N, %T, 12, 128] [1, 1, 1, 1, 1] : {out} into {outs}
-    %s1 = tensor.insert_slice %s into %ss[%i, 0, 0, 0, 0] [1, %N, 12, 128, 128] [1, 1, 1, 1, 1] : {state} into {states}
+    %o1 = tensor.insert_slice %o into
+        %os[%i, 0, 0, 0, 0] [1, %N, %T, 12, 128] [1, 1, 1, 1, 1] : {out} into {outs}
+    %s1 = tensor.insert_slice %s into
+        %ss[%i, 0, 0, 0, 0] [1, %N, 12, 128, 128] [1, 1, 1, 1, 1] : {state} into {states}
     scf.yield %o1, %s1 : {outs}, {states}
   }}
   return %r#0, %r#1 : {outs}, {states}
