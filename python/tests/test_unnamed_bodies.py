@@ -6,8 +6,8 @@ import re
 import numpy as np
 import pytest
 
-from linattn import programs, runner
-from linattn.random_programs import bound, by_head, worst_error
+from linattn import numerics, programs, runner
+from linattn.random_programs import all_errors, heads_second
 from linattn.refused_bodies import BODIES as OUTSIDE
 from linattn.unnamed_bodies import BODIES as INSIDE
 
@@ -16,7 +16,7 @@ from linattn.unnamed_bodies import BODIES as INSIDE
 def case(name):
     """The program and its results, heads second."""
     program = INSIDE[name]() if name in INSIDE else OUTSIDE[name][0]()
-    want = by_head(program, programs.results(program))
+    want = heads_second(program, programs.results(program))
     assert all(np.isfinite(x).all() and np.abs(x).max() > 1e-3 for x in want)
     return program, want
 
@@ -30,9 +30,13 @@ def write(program, folder):
 def compare(name, path, chunk):
     program, want = case(name)
     run = runner.run(path, programs.arguments(program), guard=True, threads=1,
-                     options=["--pipeline", runner.pipeline(chunk, (chunk + 1) // 2)])
-    limit = 1e-12 if program.dtype == "f64" else bound(program, want, chunk, name in INSIDE)
-    assert worst_error(by_head(program, run.results), want) <= limit
+                     options=[runner.pipeline(chunk, (chunk + 1) // 2)])
+    loop, rho = 0.0, 1.0
+    if program.dtype == "f32":
+        loop = all_errors(heads_second(program, programs.results(program, np.float32)), want)
+        rho = programs.solve_norm(program, chunk)
+    errors = all_errors(heads_second(program, run.results), want)
+    assert (errors <= numerics.contract(program.dtype, loop, chunk, rho)).all()
 
 
 @pytest.mark.parametrize("name", INSIDE)
