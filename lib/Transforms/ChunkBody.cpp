@@ -131,8 +131,8 @@ Value ChunkBody::getChunk(Value value) {
 //===----------------------------------------------------------------------------------------------===//
 
 /// True if the rows of tokens that are not there are 0 for sure: inputs read as 0, and sums and
-/// products of zeros are 0.
-bool ChunkBody::isZeroOnDeadRows(Value value) {
+/// products of zeros are 0. Reads of the state `own` count as 0.
+bool ChunkBody::isZeroOnDeadRows(Value value, const StateInfo *own) {
   if (auto arg = dyn_cast<BlockArgument>(value)) {
     auto args = token.getInArgs();
     auto position = llvm::find(args, arg);
@@ -140,16 +140,16 @@ bool ChunkBody::isZeroOnDeadRows(Value value) {
            token.usesTime(token.getMap(token.getInsMutable()[position - args.begin()]));
   }
   Operation *def = value.getDefiningOp();
-  if (auto readOp = dyn_cast<ReadOp>(def)) // reads count as 0 where this is asked
-    return graph.lookup(readOp) != nullptr;
+  if (auto readOp = dyn_cast<ReadOp>(def))
+    return (own && graph.lookup(readOp) == own) || isZeroOnDeadRows(readOp.getAddress(), own);
   return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp, arith::ExtFOp,
              arith::TruncFOp, tensor::SplatOp>(def) &&
-         llvm::all_of(def->getOperands(), [&](Value operand) { return isZeroOnDeadRows(operand); });
+         llvm::all_of(def->getOperands(), [&](Value operand) { return isZeroOnDeadRows(operand, own); });
 }
 
 /// `value`, the chunk's rows of `tokenValue`, with zeros where there is no token.
-Value ChunkBody::clearDeadRows(Value value, Value tokenValue) {
-  return isZeroOnDeadRows(tokenValue) ? value : fillDeadRows(value, 0.0);
+Value ChunkBody::clearDeadRows(Value value, Value tokenValue, const StateInfo *own) {
+  return isZeroOnDeadRows(tokenValue, own) ? value : fillDeadRows(value, 0.0);
 }
 
 Value ChunkBody::fillDeadRows(Value value, double fill) {

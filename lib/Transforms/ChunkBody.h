@@ -47,8 +47,8 @@ private:
   LogicalResult getUsed(Operation *op, function_ref<LogicalResult(Value)> getter);
   LogicalResult getZeroed(Value token, const StateInfo &info, Lifting &overlay);
   Value getChunk(Value token);
-  bool isZeroOnDeadRows(Value token);
-  Value clearDeadRows(Value chunk, Value token);
+  bool isZeroOnDeadRows(Value token, const StateInfo *own = nullptr);
+  Value clearDeadRows(Value chunk, Value token, const StateInfo *own = nullptr);
   Value fillDeadRows(Value chunk, double fill);
   Value flipRows(Value chunk);
 

@@ -301,7 +301,7 @@ LogicalResult ChunkBody::solve(Solved &solved) {
     element = getType(solved.state).getElementType();
     Value constant =
         getLifted(builder, loc, write.value, overlay, type ? type.getShape() : ArrayRef<int64_t>());
-    solved.values.push_back(extend(clearDeadRows(constant, write.value)));
+    solved.values.push_back(extend(clearDeadRows(constant, write.value, &info)));
     if (!write.terms.empty())
       unknown.push_back(index);
   }
