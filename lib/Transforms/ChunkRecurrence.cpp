@@ -103,11 +103,11 @@ FailureOr<RecurrenceOp> linattn::chunkRecurrence(RewriterBase &rewriter, Recurre
     return rewriter.notifyMatchFailure(op, "its plan says token by token");
   StateGraph graph(op);
   for (const StateInfo &state : graph.getStates())
-    if (state.stateClass != StateClass::lowRank) {
+    if (state.stateClass == StateClass::sequential)
       remark::missed(state.culprit->getLoc(), getRemark())
           << ("state #" + Twine(state.index) + " is run token by token: " + state.reason).str();
-      return rewriter.notifyMatchFailure(op, "a state has no chunk form");
-    }
+  if (!graph.isChunkable())
+    return rewriter.notifyMatchFailure(op, "no state has a chunk form");
   int64_t tokens = op.getStaticExtents()[op.getTimeDim()];
   if (ShapedType::isStatic(tokens) && tokens < effective.shortTokens)
     return rewriter.notifyMatchFailure(op, "has too few tokens");
@@ -119,11 +119,16 @@ FailureOr<RecurrenceOp> linattn::chunkRecurrence(RewriterBase &rewriter, Recurre
     remark::missed(body.getCulprit()->getLoc(), getRemark())
         << ("the recurrence is run token by token: '" +
             body.getCulprit()->getName().getStringRef() +
-            "' has no form for several tokens at once")
+            "' has no form for several tokens at once, and a result of dynamic size")
                .str();
     rewriter.eraseOp(chunk);
     return failure();
   }
+  for (Operation *single : body.getRowByRow())
+    remark::missed(single->getLoc(), getRemark())
+        << ("'" + single->getName().getStringRef() +
+            "' is run token by token: it has no form for several tokens at once")
+               .str();
   remark::passed(op.getLoc(), getRemark())
       << ("chunks of " + Twine(effective.chunk) + " tokens").str();
   // The offsets of packed sequences say nothing about their number of tokens before they are read.

@@ -288,11 +288,12 @@ LogicalResult ChunkBody::solve(Solved &solved) {
   if (solved.isReady)
     return success();
   const StateInfo &info = *solved.info;
+  if (info.stateClass == StateClass::sequential)
+    return runComponent(*getLoop(token.getStateArgs()[info.index]));
   if (failed(prepare(solved)))
     return failure();
   // What each write would write if nothing were read.
   Lifting overlay(rows);
-  overlay.firstToken = lifting.firstToken;
   SmallVector<unsigned> unknown;
   for (auto [index, write] : llvm::enumerate(info.writes)) {
     if (failed(getZeroed(write.value, info, overlay)))
@@ -390,6 +391,8 @@ LogicalResult ChunkBody::solve(Solved &solved) {
 
 /// The state after the chunk.
 Value ChunkBody::finish(Solved &solved) {
+  if (solved.after)
+    return solved.after;
   const StateInfo &info = *solved.info;
   element = getType(solved.state).getElementType();
   Value state = solved.state;
