@@ -1,4 +1,4 @@
-//===- StateGraph.cpp - how the states of a recurrence evolve ----------------------*- C++ -*-===//
+//===- StateGraph.cpp - how the states of a recurrence evolve -----------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------------------------------===//
 
-#include "linattn/IR/LinAttn.h"
 #include "linattn/IR/Lifting.h"
+#include "linattn/IR/LinAttn.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -17,7 +17,7 @@ using namespace mlir::linattn;
 
 Value Lifting::getToken(OpBuilder &builder, Location loc, Value row) const {
   if (isReversed)
-    row = arith::SubIOp::create(builder, loc, arith::ConstantIndexOp::create(builder, loc, rows - 1),
-                                row);
+    row = arith::SubIOp::create(builder, loc,
+                                arith::ConstantIndexOp::create(builder, loc, rows - 1), row);
   return arith::AddIOp::create(builder, loc, firstToken, row);
 }

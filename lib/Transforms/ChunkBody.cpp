@@ -144,7 +144,8 @@ bool ChunkBody::isZeroOnDeadRows(Value value, const StateInfo *own) {
     return (own && graph.lookup(readOp) == own) || isZeroOnDeadRows(readOp.getAddress(), own);
   return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp, arith::ExtFOp,
              arith::TruncFOp, tensor::SplatOp>(def) &&
-         llvm::all_of(def->getOperands(), [&](Value operand) { return isZeroOnDeadRows(operand, own); });
+         llvm::all_of(def->getOperands(),
+                      [&](Value operand) { return isZeroOnDeadRows(operand, own); });
 }
 
 /// `value`, the chunk's rows of `tokenValue`, with zeros where there is no token.

@@ -218,10 +218,10 @@ LogicalResult ChunkBody::runRows(const StateComponent *component, ArrayRef<Opera
   SmallVector<Value> carried =
       llvm::map_to_vector(members, [&](unsigned state) { return states[state].state; });
   for (Value value : kept)
-    carried.push_back(createZeros(
-        builder, loc, getElementTypeOrSelf(value.getType()),
-        getAsIndexOpFoldResult(builder.getContext(),
-                               lifting.getLiftedType(value.getType()).getShape())));
+    carried.push_back(
+        createZeros(builder, loc, getElementTypeOrSelf(value.getType()),
+                    getAsIndexOpFoldResult(builder.getContext(),
+                                           lifting.getLiftedType(value.getType()).getShape())));
   Value begin = arith::ConstantIndexOp::create(builder, loc, 0), end = chunk.getLiveArg(),
         one = arith::ConstantIndexOp::create(builder, loc, 1);
   if (token.getReverse()) { // the rows that are no tokens come first
@@ -269,8 +269,7 @@ LogicalResult ChunkBody::runRows(const StateComponent *component, ArrayRef<Opera
     states[state].after = result;
     states[state].isReady = true;
   }
-  for (auto [value, result] :
-       llvm::zip_equal(kept, loop.getResults().drop_front(members.size()))) {
+  for (auto [value, result] : llvm::zip_equal(kept, loop.getResults().drop_front(members.size()))) {
     lifting.setLifted(value, result);
     zeroOnDeadRows.insert(value);
   }

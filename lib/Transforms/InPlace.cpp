@@ -52,6 +52,12 @@ static bool isOtherState(Value value, BlockArgument own) {
   if (isa<DestinationStyleOpInterface, DecayOp, ReadOp, WriteOp>(def) ||
       (def->hasTrait<OpTrait::Elementwise>() && !isa<arith::SelectOp>(def)))
     return false;
+  // A loop that computes what it carries has one buffer for it.
+  if (auto loop = dyn_cast<scf::ForOp>(def)) {
+    unsigned number = cast<OpResult>(value).getResultNumber();
+    if (loop.getYieldedValues()[number].getDefiningOp<DestinationStyleOpInterface>())
+      return isOtherState(loop.getInitArgs()[number], own);
+  }
   bool found = false;
   def->walk([&](Operation *nested) {
     for (Value operand : nested->getOperands())

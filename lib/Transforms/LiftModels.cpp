@@ -1,4 +1,4 @@
-//===- LiftModels.cpp - LiftableOpInterface of ops of other dialects ---------------*- C++ -*-===//
+//===- LiftModels.cpp - LiftableOpInterface of ops of other dialects ----------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -194,16 +194,16 @@ struct LiftFromElements
   }
 };
 
-/// A loop whose bounds are the same for all tokens goes once over all of them. What it carries has a
-/// row per token, except what stays the same for all of them, such as a counter.
+/// A loop whose bounds are the same for all tokens goes once over all of them. What it carries has
+/// a row per token, except what stays the same for all of them, such as a counter.
 struct LiftFor : LiftableOpInterface::ExternalModel<LiftFor, scf::ForOp> {
   Results lift(Operation *op, OpBuilder &builder, Lifting &lifting) const {
     auto loop = cast<scf::ForOp>(op);
     for (Value bound : {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})
       if (lifting.isLifted(bound))
         return failure();
-    SmallVector<bool> carriesRows = llvm::map_to_vector(
-        loop.getInitArgs(), [&](Value init) { return lifting.isLifted(init); });
+    SmallVector<bool> carriesRows =
+        llvm::map_to_vector(loop.getInitArgs(), [&](Value init) { return lifting.isLifted(init); });
     // Built again when an iteration turns out to make rows of what had none.
     while (true) {
       FailureOr<scf::ForOp> lifted = liftLoop(loop, carriesRows, builder, lifting);
@@ -237,9 +237,9 @@ struct LiftFor : LiftableOpInterface::ExternalModel<LiftFor, scf::ForOp> {
         return failure();
       inits.push_back(hasRows ? getRows(builder, init, lifting) : lifting.lookup(init));
     }
-    auto lifted = scf::ForOp::create(
-        builder, loop.getLoc(), lifting.lookup(loop.getLowerBound()),
-        lifting.lookup(loop.getUpperBound()), lifting.lookup(loop.getStep()), inits);
+    auto lifted = scf::ForOp::create(builder, loop.getLoc(), lifting.lookup(loop.getLowerBound()),
+                                     lifting.lookup(loop.getUpperBound()),
+                                     lifting.lookup(loop.getStep()), inits);
     lifting.setInvariant(loop.getInductionVar(), lifted.getInductionVar());
     for (auto [arg, to, hasRows] :
          llvm::zip_equal(loop.getRegionIterArgs(), lifted.getRegionIterArgs(), carriesRows)) {
@@ -264,8 +264,8 @@ struct LiftFor : LiftableOpInterface::ExternalModel<LiftFor, scf::ForOp> {
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToEnd(lifted.getBody());
       SmallVector<Value> yielded;
-      for (auto [value, arg, hasRows] : llvm::zip_equal(
-               loop.getYieldedValues(), lifted.getRegionIterArgs(), carriesRows)) {
+      for (auto [value, arg, hasRows] :
+           llvm::zip_equal(loop.getYieldedValues(), lifted.getRegionIterArgs(), carriesRows)) {
         Value next = hasRows ? getRows(builder, value, lifting) : lifting.lookup(value);
         yielded.push_back(carry(builder, loop.getLoc(), next, arg));
       }
