@@ -83,6 +83,24 @@ def relative_error(x, ref, heads=None):
     return float(np.max(worst / np.where(scale > 0, scale, 1)))
 
 
+def head_errors(x, ref, axis):
+    """relative_error of every head; the heads lie along `axis`."""
+    x, ref = np.asarray(x), np.asarray(ref)
+    if x.shape != ref.shape:
+        return np.full(ref.shape[axis], np.inf)
+    return np.array([relative_error(x.take(h, axis), ref.take(h, axis))
+                     for h in range(ref.shape[axis])])
+
+
+def contract(dtype, loop_error=0.0, chunk=0, rho=1.0):
+    """The largest error that a result of a head may have. chunk = 0: code without chunks.
+
+    loop_error: of float32 NumPy, token by token. rho: the largest ||(I - A)^-1||_inf of a chunk."""
+    if dtype == "f32":
+        return 2 * loop_error + 1e-6 + 2 * chunk * 2.0**-24 * rho
+    return {"f64": 1e-12, "bf16": 2e-2, "f16": 2e-2}[dtype]
+
+
 def sigmoid(x):
     """1 / (1 + e^-x), without overflow for any x."""
     e = np.exp(-np.abs(x))

@@ -2,10 +2,9 @@
 
     python3 -m linattn.numerics_table [--la-run PATH] [--csv FILE] [--quick]
 
-Each entry is one head: errors are max|x - ref| / max|ref| per result and head, against float64 token
-by token. Bounds: f64 1e-12; bf16 inputs 2e-2; f32 2 e_loop + 1e-6 + 2 C 2^-24 rho, with e_loop the
-error of float32 NumPy token by token and rho the largest ||(I - A)^-1||_inf of the chunks. Prints a
-markdown table and every entry beyond its bound; exit status 1 if there is one.
+Each entry is one head: errors are max|x - ref| / max|ref| per result and head, against float64
+token by token, and bounds those of numerics.contract. Prints a markdown table and every entry
+beyond its bound; exit status 1 if there is one.
 """
 
 import argparse
@@ -30,8 +29,8 @@ TYPES = ("f32", "bf16", "f64")
 KEYS = ("random", "near-parallel", "repeated")
 BETAS = (0.5, 1.0, 1.5, 2.0)
 LEVELS = (0.0, -0.01, -1.0, -5.0, -20.0, -200.0)
-GATES = (*map(str, LEVELS), "-inf at some", "24 x -20.3, 24 x -0.0137", "mixture")
-WIDTH = 32  # K and V
+ALTERNATING = "24 x -20.3, 24 x -0.0137"
+GATES = (*map(str, LEVELS), "-inf at some", ALTERNATING, "mixture")
 
 
 @dataclass
@@ -40,6 +39,7 @@ class Entry:
     dtype: str
     chunk: int  # 0: token by token
     tokens: int
+    width: int  # K and V
     gate: str
     keys: str
     beta: float
@@ -64,35 +64,34 @@ def make_gate(name, shape, rng):
         return np.where(rng.random(shape) < 0.1, -np.inf, -0.05)
     if name == "mixture":
         return rng.choice([*LEVELS, -np.inf], shape)
-    if name.startswith("24"):
-        rows = np.where(np.arange(shape[0]) // 24 % 2 == 0, -20.3, -0.0137)
-        return np.broadcast_to(rows.reshape(-1, *[1] * (len(shape) - 1)), shape)
+    if name == ALTERNATING:  # half of the channels begin with the mild gates
+        t, *channel = np.indices(shape)
+        return np.where((t // 24 + sum(channel)) % 2 == 0, -20.3, -0.0137)
     return np.full(shape, float(name))
 
 
-def make_keys(name, tokens, rng):
+def make_keys(name, shape, rng):
     """[T, K] unit keys."""
-    noise = rng.standard_normal((tokens, WIDTH))
-    base = rng.standard_normal(WIDTH) / WIDTH**0.5
-    keys = {"random": noise, "near-parallel": base + 0.05 * noise / WIDTH**0.5,
+    noise, base = rng.standard_normal(shape), rng.standard_normal(shape[1]) / shape[1]**0.5
+    keys = {"random": noise, "near-parallel": base + 0.05 * noise / shape[1]**0.5,
             "repeated": np.broadcast_to(base, noise.shape)}[name]
     return keys / np.linalg.norm(keys, axis=-1, keepdims=True)
 
 
-def make_inputs(form, heads, tokens):
+def make_inputs(form, heads, tokens, width):
     """heads: (gate, keys, beta) each. name -> [1, T, H, ...], and the initial state."""
     rng = np.random.default_rng(3)
-    channels = (WIDTH,) if form in ("gla", "kda") else ()
+    channels = (width,) if form in ("gla", "kda") else ()
     stack = lambda rows: np.stack(rows, axis=1)[None]
     inputs = {
-        "q": rng.standard_normal((1, tokens, len(heads), WIDTH)) * WIDTH**-0.5,
-        "k": stack([make_keys(keys, tokens, rng) for _, keys, _ in heads]),
-        "v": rng.standard_normal((1, tokens, len(heads), WIDTH)),
+        "q": rng.standard_normal((1, tokens, len(heads), width)) * width**-0.5,
+        "k": stack([make_keys(keys, (tokens, width), rng) for _, keys, _ in heads]),
+        "v": rng.standard_normal((1, tokens, len(heads), width)),
         "g": stack([make_gate(gate, (tokens, *channels), rng) for gate, _, _ in heads]),
     }
     if is_delta(form):
         inputs["beta"] = stack([np.full(tokens, beta) for _, _, beta in heads])
-    return inputs, rng.standard_normal((1, len(heads), WIDTH, WIDTH))
+    return inputs, rng.standard_normal((1, len(heads), width, width))
 
 
 def solve_norms(inputs, chunk):
@@ -114,19 +113,13 @@ def solve_norms(inputs, chunk):
     return rho
 
 
-def errors(got, want, axis):
-    """Per head, the axis `axis`."""
-    return np.array([numerics.relative_error(np.take(got, [h], axis), np.take(want, [h], axis))
-                     for h in range(want.shape[axis])])
-
-
-def measure(form, dtype, chunks, heads, tokens, folder):
+def measure(form, dtype, chunks, heads, folder, tokens=256, width=32):
     """The entries of one form and type, for each chunk size."""
-    case = Case(form, heads=len(heads), batch=1, tokens=tokens, key=WIDTH, value=WIDTH, dtype=dtype)
+    case = Case(form, heads=len(heads), batch=1, tokens=tokens, key=width, value=width, dtype=dtype)
     writer, body = Writer(case), BODIES[form]
     path = pathlib.Path(folder) / f"{form}.{dtype}.mlir"
     path.write_text(writer.text())
-    inputs, state = make_inputs(form, heads, tokens)
+    inputs, state = make_inputs(form, heads, tokens, width)
     types = {i.name: writer.element(i) for i in body.inputs}
     inputs = {name: numerics.decode(numerics.encode(inputs[name], types[name]), types[name])
               for name in types}
@@ -135,21 +128,18 @@ def measure(form, dtype, chunks, heads, tokens, folder):
     with np.errstate(all="ignore"):
         want = body.reference(*inputs.values(), states=[state])
         loop = body.reference(*inputs.values(), states=[state], dtype=np.float32)
-    loop_errors = {"out": errors(loop.out, want.out, 2),
-                   "state": errors(loop.states[0], want.states[0], 1)}
+    loop_errors = {"out": numerics.head_errors(loop.out, want.out, 2),
+                   "state": numerics.head_errors(loop.states[0], want.states[0], 1)}
     entries = []
     for chunk in chunks:
-        options = [f"--pipeline=builtin.module(linattn-chunk{{chunk={chunk} subchunk=16}},"
-                   "linattn-to-cpu-pipeline)"] if chunk else []
-        got = runner.run(path, arguments, options=options).results
+        got = runner.run(path, arguments, options=[runner.pipeline(chunk)]).results
         rho = solve_norms(inputs, chunk) if chunk and is_delta(form) else np.ones(len(heads))
-        for result, error in (("out", errors(got[0], want.out, 2)),
-                              ("state", errors(got[1], want.states[0], 1))):
+        for result, error in (("out", numerics.head_errors(got[0], want.out, 2)),
+                              ("state", numerics.head_errors(got[1], want.states[0], 1))):
             for h, (gate, keys, beta) in enumerate(heads):
                 loop_error = loop_errors[result][h]
-                bound = {"f64": 1e-12, "bf16": 2e-2}.get(
-                    dtype, 2 * loop_error + 1e-6 + 2 * chunk * 2.0**-24 * rho[h])
-                entries.append(Entry(form, dtype, chunk, tokens, gate, keys, beta, result,
+                bound = numerics.contract(dtype, loop_error, chunk, rho[h])
+                entries.append(Entry(form, dtype, chunk, tokens, width, gate, keys, beta, result,
                                      float(error[h]), float(loop_error), float(rho[h]),
                                      float(bound)))
     return entries
@@ -160,35 +150,39 @@ def grid(form, gates=GATES, betas=BETAS):
     return list(itertools.product(gates, KEYS, betas))
 
 
-def all_entries(folder, quick=False):
-    """quick: one chunk size and fewer gates and strengths."""
-    for form, dtype in itertools.product(FORMS, TYPES):
-        if quick:
-            gates = ("0.0", "-20.0", "-inf at some", "24 x -20.3, 24 x -0.0137", "mixture")
-            yield from measure(form, dtype, [32], grid(form, gates, (1.0, 2.0)), 96, folder)
-            continue
-        yield from measure(form, dtype, [0, *CHUNKS], grid(form), 256, folder)
-        long = grid(form, ("0.0", "-0.01", "mixture"), (1.0, 2.0))
-        yield from measure(form, dtype, [64], long, 2048, folder)
+def entries_of(form, dtype, folder, quick=False):
+    """quick: fewer gates, strengths and chunk sizes."""
+    if quick:
+        gates = ("0.0", "-0.01", "-20.0", "-inf at some", ALTERNATING, "mixture")
+        yield from measure(form, dtype, (0, 16, 64), grid(form, gates, (1.0, 2.0)), folder, 160)
+        return
+    for tokens in (256, 2048):
+        yield from measure(form, dtype, (0, *CHUNKS), grid(form), folder, tokens)
+    yield from measure(form, dtype, (0, 64), grid(form, betas=(1.0, 2.0)), folder, width=128)
 
 
 def markdown(entries):
-    """One row per form, type, length and chunk size; then the entries beyond their bounds."""
-    lines = ["| form | type | T | C | entries | largest error | largest rho | largest share of bound "
-             "| beyond |", "|---|---|---|---|---|---|---|---|---|"]
-    key = lambda e: (FORMS.index(e.form), TYPES.index(e.dtype), e.tokens, e.chunk)
-    for (form, dtype, tokens, chunk), group in itertools.groupby(sorted(entries, key=key), key):
+    """One row per form, type, length, width and chunk size; then what is beyond its bound."""
+    lines = ["| form | type | T | K, V | C | entries | largest error | e_loop | rho "
+             "| share of bound | beyond |", "|---|---|---|---|---|---|---|---|---|---|---|"]
+    key = lambda e: (FORMS.index(e.form), TYPES.index(e.dtype), e.width, e.tokens, e.chunk)
+    for (form, dtype, width, tokens, chunk), group in itertools.groupby(sorted(entries, key=key),
+                                                                        key):
         group = list(group)
-        beyond = sum(not e.share <= 1 for e in group)
-        lines += [f"| {FORMS[form]} | {TYPES[dtype]} | {tokens} | {chunk or 'token'} | {len(group)} "
-                  f"| {max(e.error for e in group):.2g} | {max(e.rho for e in group):.3g} "
-                  f"| {max(e.share for e in group):.2g} | {beyond} |"]
-    lines += ["", "Beyond the bound:", ""]
-    bad = [e for e in entries if not e.share <= 1]
-    lines += [f"- {e.form} {e.dtype} T={e.tokens} C={e.chunk} gate {e.gate}, {e.keys} keys, "
-              f"beta {e.beta}, {e.result}: error {e.error:.3g}, bound {e.bound:.3g}, "
-              f"e_loop {e.loop_error:.2g}, rho {e.rho:.3g}" for e in bad] or ["none"]
-    return "\n".join(lines)
+        largest = [f"{max(getattr(e, name) for e in group):.2g}"
+                   for name in ("error", "loop_error", "rho", "share")]
+        row = [FORMS[form], TYPES[dtype], tokens, width, chunk or "token", len(group), *largest,
+               sum(not e.share <= 1 for e in group)]
+        lines += [f"| {' | '.join(map(str, row))} |"]
+    return "\n".join([*lines, "", "Beyond the bound:", "", beyond(entries) or "none"])
+
+
+def beyond(entries):
+    """The entries beyond their bounds, a line each."""
+    return "\n".join(f"- {e.form} {e.dtype} T={e.tokens} K={e.width} C={e.chunk} gate {e.gate}, "
+                     f"{e.keys} keys, beta {e.beta}, {e.result}: error {e.error:.3g}, bound "
+                     f"{e.bound:.3g}, e_loop {e.loop_error:.2g}, rho {e.rho:.3g}"
+                     for e in entries if not e.share <= 1)
 
 
 def main():
@@ -202,7 +196,8 @@ def main():
         binaries = pathlib.Path(options.la_run).resolve().parent
         os.environ["LINATTN_BUILD_DIR"] = str(binaries.parent)
     with tempfile.TemporaryDirectory() as folder:
-        entries = list(all_entries(folder, options.quick))
+        entries = [e for form, dtype in itertools.product(FORMS, TYPES)
+                   for e in entries_of(form, dtype, folder, options.quick)]
     if options.csv:
         with open(options.csv, "w", newline="") as file:
             rows = csv.writer(file)

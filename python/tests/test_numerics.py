@@ -53,3 +53,17 @@ def test_relative_error():
     x, ref = np.array([[100.0, 1.5]]), np.array([[100.0, 1.0]])
     assert numerics.relative_error(x, ref) == 0.005
     assert numerics.relative_error(x, ref, heads=1) == 0.5
+
+
+def test_errors_of_heads():
+    x = np.array([[1.0, 10.0], [2.0, 20.0]])
+    assert numerics.head_errors(x, x + [[0, 0], [0, 1]], axis=1).tolist() == [0, 1 / 21]
+    assert numerics.head_errors(x, x + [[0, 0], [0, 1]], axis=0).tolist() == [0, 1 / 21]
+    assert numerics.head_errors(x[:1], x, axis=1).tolist() == [np.inf, np.inf]
+    assert numerics.head_errors(np.zeros((0, 2)), np.zeros((0, 2)), axis=1).tolist() == [0, 0]
+
+
+def test_contract():
+    assert numerics.contract("f64", 1, 64, 9) == 1e-12 and numerics.contract("bf16", 1) == 2e-2
+    assert numerics.contract("f32", 3e-7) == 6e-7 + 1e-6
+    assert numerics.contract("f32", 3e-7, 64, 10) == 6e-7 + 1e-6 + 1280 / 2**24

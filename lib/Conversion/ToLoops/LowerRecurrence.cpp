@@ -389,6 +389,19 @@ SmallVector<Value> LoopBuilder::buildStep(const StepPoint &local, const Sequence
   return next;
 }
 
+/// Makes the tensors that a loop of the body carries keep their buffers.
+static void carryInPlace(RewriterBase &rewriter, scf::ForOp loop) {
+  Operation *yield = loop.getBody()->getTerminator();
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(yield);
+  for (auto [value, carried] : llvm::zip_equal(yield->getOpOperands(), loop.getRegionIterArgs())) {
+    auto def = value.get().getDefiningOp<DestinationStyleOpInterface>();
+    bool isInPlace = def && def.getTiedOpOperand(cast<OpResult>(value.get()))->get() == carried;
+    if (value.get() != carried && !isInPlace)
+      value.set(carry(rewriter, loop.getLoc(), value.get(), carried));
+  }
+}
+
 SmallVector<Value> LoopBuilder::inlineBody(const StepPoint &local, const StepPoint &packed,
                                            ValueRange states, Value positionOffset) {
   IRMapping mapping;
@@ -419,6 +432,7 @@ SmallVector<Value> LoopBuilder::inlineBody(const StepPoint &local, const StepPoi
       continue;
     }
     copy->walk([&](IndexOp indexOp) { rewriter.replaceOp(indexOp, getIndex(indexOp)); });
+    copy->walk([&](scf::ForOp loop) { carryInPlace(rewriter, loop); });
   }
   return llvm::map_to_vector(op.getYield().getValues(),
                              [&](Value value) { return mapping.lookupOrDefault(value); });
