@@ -22,7 +22,9 @@
 using namespace mlir;
 using namespace mlir::linattn;
 
-static RankedTensorType getTensor(Value value) { return dyn_cast<RankedTensorType>(value.getType()); }
+static RankedTensorType getTensor(Value value) {
+  return dyn_cast<RankedTensorType>(value.getType());
+}
 static unsigned getRank(Value value) {
   RankedTensorType type = getTensor(value);
   return type ? type.getRank() : 0;
@@ -271,6 +273,7 @@ ValueAxes::ValueAxes(RecurrenceOp op) {
   llvm::sort(states, [](BlockArgument a, BlockArgument b) {
     return std::pair(getRank(b), a.getArgNumber()) < std::pair(getRank(a), b.getArgNumber());
   });
+  bool hasUnmixed = false;
   for (Value state : states)
     for (int64_t axis = int64_t(getRank(state)) - 1; axis >= 0; --axis) {
       unsigned group = groups.getGroup(state, axis);
@@ -281,6 +284,7 @@ ValueAxes::ValueAxes(RecurrenceOp op) {
       }
       if (llvm::is_contained(cut, group))
         break;
+      hasUnmixed = true;
       cut.push_back(group);
       int64_t size = getTensor(state).getDimSize(axis);
       if (ShapedType::isStatic(size) && groups.canCut(cut, extent.value_or(size))) {
@@ -290,4 +294,6 @@ ValueAxes::ValueAxes(RecurrenceOp op) {
       cut.pop_back();
     }
   axes = groups.getAxes(cut);
+  if (hasUnmixed)
+    mixer = nullptr;
 }

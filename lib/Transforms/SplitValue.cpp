@@ -35,8 +35,8 @@ namespace {
 class ValueSplitter {
 public:
   ValueSplitter(RewriterBase &rewriter, RecurrenceOp op, const ValueAxes &axes, int64_t tile)
-      : rewriter(rewriter), op(op), axes(axes), tile(tile),
-        count(*axes.getExtent() / tile), numIterators(op.getNumIterators()) {}
+      : rewriter(rewriter), op(op), axes(axes), tile(tile), count(*axes.getExtent() / tile),
+        numIterators(op.getNumIterators()) {}
   RecurrenceOp build();
 
 private:
@@ -100,7 +100,8 @@ RecurrenceOp ValueSplitter::build() {
   for (auto [operand, arg] : llvm::zip_equal(op.getInsMutable(), op.getInArgs()))
     maps.push_back(getMap(operand, arg));
   // No map has the new dim alone, as the extent of a dim must be given.
-  auto tiles = tensor::EmptyOp::create(rewriter, loc, ArrayRef<int64_t>{count}, rewriter.getI1Type());
+  auto tiles =
+      tensor::EmptyOp::create(rewriter, loc, ArrayRef<int64_t>{count}, rewriter.getI1Type());
   AffineExpr number = rewriter.getAffineDimExpr(numIterators);
   ins.push_back(tiles);
   maps.push_back(AffineMap::get(numIterators + 1, 0, number));
@@ -170,9 +171,8 @@ Operation *ValueSplitter::cloneForTile(Operation *nested, IRMapping &mapping) {
 }
 
 /// Why the op cannot be split, and the op that is in the way; none if it can.
-static std::optional<std::pair<Operation *, std::string>> findObstacle(RecurrenceOp op,
-                                                                       const ValueAxes &axes,
-                                                                       int64_t tile) {
+static std::optional<std::pair<Operation *, std::string>>
+findObstacle(RecurrenceOp op, const ValueAxes &axes, int64_t tile) {
   auto obstacle = [](Operation *culprit, const Twine &reason) {
     return std::make_pair(culprit, reason.str());
   };
@@ -190,8 +190,9 @@ static std::optional<std::pair<Operation *, std::string>> findObstacle(Recurrenc
   for (auto [index, arg] : llvm::enumerate(op.getStateArgs())) {
     bool isUsed = !op.getStateResults()[index].use_empty() || !op.getCheckpoints().empty();
     if (!axes.getAxis(arg) && isUsed)
-      return obstacle(op, "state #" + Twine(index) +
-                              " has no value columns, and its final value or checkpoints are results");
+      return obstacle(op,
+                      "state #" + Twine(index) +
+                          " has no value columns, and its final value or checkpoints are results");
   }
   if (*axes.getExtent() % tile != 0)
     return obstacle(op, "the number of value columns, " + Twine(*axes.getExtent()) +
@@ -243,8 +244,7 @@ struct SplitValue : linattn::impl::SplitValuePassBase<SplitValue> {
 
   LogicalResult initialize(MLIRContext *context) override {
     if (tile < 1)
-      return emitError(UnknownLoc::get(context))
-             << "tile must be positive, got " << int64_t(tile);
+      return emitError(UnknownLoc::get(context)) << "tile must be positive, got " << int64_t(tile);
     return success();
   }
 

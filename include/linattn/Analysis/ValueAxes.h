@@ -26,7 +26,7 @@ public:
     auto axis = axes.find(value);
     return axis == axes.end() ? std::nullopt : std::optional(axis->second);
   }
-  /// Without columns: an op that mixes what could have been columns of a state; may be null.
+  /// If every axis of every state is mixed, an op that does so; else null.
   Operation *getMixer() const { return mixer; }
 
 private:
