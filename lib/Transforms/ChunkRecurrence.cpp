@@ -104,9 +104,10 @@ FailureOr<RecurrenceOp> linattn::chunkRecurrence(RewriterBase &rewriter, Recurre
   StateGraph graph(op);
   for (const StateInfo &state : graph.getStates())
     if (state.stateClass != StateClass::lowRank) {
-      remark::missed(state.culprit->getLoc(), getRemark())
-          << ("state #" + Twine(state.index) + " is run token by token: " + state.reason).str();
-      return rewriter.notifyMatchFailure(op, "a state has no chunk form");
+      std::string reason =
+          ("state #" + Twine(state.index) + " is run token by token: " + state.reason).str();
+      remark::missed(state.culprit->getLoc(), getRemark()) << reason;
+      return rewriter.notifyMatchFailure(op, reason);
     }
   int64_t tokens = op.getStaticExtents()[op.getTimeDim()];
   if (ShapedType::isStatic(tokens) && tokens < effective.shortTokens)
@@ -116,13 +117,13 @@ FailureOr<RecurrenceOp> linattn::chunkRecurrence(RewriterBase &rewriter, Recurre
   RecurrenceOp chunk = createChunkOp(rewriter, op, effective.chunk);
   ChunkBody body(rewriter, op, chunk, graph, effective.subchunk);
   if (failed(body.build())) {
-    remark::missed(body.getCulprit()->getLoc(), getRemark())
-        << ("the recurrence is run token by token: '" +
-            body.getCulprit()->getName().getStringRef() +
-            "' has no form for several tokens at once")
-               .str();
+    std::string reason =
+        ("the recurrence is run token by token: '" + body.getCulprit()->getName().getStringRef() +
+         "' has no form for several tokens at once")
+            .str();
+    remark::missed(body.getCulprit()->getLoc(), getRemark()) << reason;
     rewriter.eraseOp(chunk);
-    return failure();
+    return rewriter.notifyMatchFailure(op, reason);
   }
   remark::passed(op.getLoc(), getRemark())
       << ("chunks of " + Twine(effective.chunk) + " tokens").str();
