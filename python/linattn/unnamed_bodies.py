@@ -330,6 +330,25 @@ def writes_along_the_other_axis(p):
     p.end(p.get(X, p.key()), S=X)
 
 
+@inside()
+def address_from_a_loop(p):
+    """k = tanh(.. tanh(0 + x) .. + x), three times;  S' = e^g S, erased at k / 3."""
+    k = p.custom((K,), """
+{name}_0 = arith.constant dense<0.0> : {type}
+{name}_a = arith.constant 0 : index
+{name}_b = arith.constant 1 : index
+{name}_c = arith.constant 3 : index
+{name} = scf.for {name}_i = {name}_a to {name}_c step {name}_b
+    iter_args({name}_s = {name}_0) -> ({type}) {{
+  {name}_t = arith.addf {name}_s, {0} : {type}
+  {name}_u = math.tanh {name}_t : {type}
+  scf.yield {name}_u : {type}
+}}
+""", lambda x: np.tanh(np.tanh(np.tanh(x) + x) + x), p.key())
+    X = p.erase(p.decay(p.state(), p.gate()), p.scale(p.constant(1 / 3), k), p.number(), p.vector())
+    p.end(p.get(X, p.key()), S=X)
+
+
 # ---------------------------------------------------------------------------------------------------
 # Coefficients and where they come from
 # ---------------------------------------------------------------------------------------------------
