@@ -86,8 +86,12 @@ const char *RowEmitter::getObstacle(Value operand, AffineMap map) {
                    [&](AffineExpr expr) { return expr.isFunctionOfDim(rowDim); }) ||
       failed(type.getStridesAndOffset(strides, offset)) || strides.back() != 1)
     return "an operand is not contiguous along the innermost dim";
-  if (!VectorType::isValidElementType(type.getElementType()))
+  Type element = type.getElementType();
+  if (!VectorType::isValidElementType(element))
     return "an element type has no vectors";
+  // In memory a vector of booleans is packed into bits, a single one is a byte.
+  if (element.isInteger(1))
+    return "booleans in memory are no vectors";
   return nullptr;
 }
 
