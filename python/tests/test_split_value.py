@@ -46,7 +46,8 @@ def is_split(case, folder):
 
 def run(case, folder, options):
     folder = write(case, folder)
-    pipeline = f"builtin.module(linattn-split-value{{tile={TILE}}},linattn-to-cpu-pipeline{{{options}}})"
+    split, lower = f"linattn-split-value{{tile={TILE}}}", f"linattn-to-cpu-pipeline{{{options}}}"
+    pipeline = f"builtin.module({split},{lower})"
     flags = (folder / "command").read_text().split()
     runner.call([*flags, "--guard", "--threads", "2", "--pipeline", pipeline], folder)
 
@@ -75,7 +76,8 @@ module attributes {transform.with_named_sequence} {
         : (!transform.any_op) -> !transform.any_op
     %split = transform.linattn.split_value %op tile 5 : (!transform.any_op) -> !transform.any_op
     %tiled:4 = transform.structured.tile_using_for %split tile_sizes [1, 2, 2]
-        : (!transform.any_op) -> (!transform.any_op, !transform.any_op, !transform.any_op, !transform.any_op)
+        : (!transform.any_op)
+        -> (!transform.any_op, !transform.any_op, !transform.any_op, !transform.any_op)
     %chunk = transform.linattn.chunk %tiled#0 {chunk = 8, subchunk = 4}
         : (!transform.any_op) -> !transform.any_op
     transform.yield
