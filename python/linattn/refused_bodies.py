@@ -1,21 +1,22 @@
-"""Bodies that have no chunk form: each breaks one rule of docs/ChunkDerivation.md.
+"""Bodies that break a rule of docs/ChunkDerivation.md, one each.
 
-BODIES maps a name to a function that builds the program and to words of the remark that refuses it.
-Notation as in unnamed_bodies.py.
+BODIES are refused; of PARTLY, something is run token by token inside the chunk of the rest. Both map
+a name to a function that builds the program and to words of the remark. Notation as in
+unnamed_bodies.py.
 """
 
 import numpy as np
 
 from .unnamed_bodies import K, V, build
 
-BODIES = {}
+BODIES, PARTLY = {}, {}
 
 
-def outside(remark, **domain):
+def outside(remark, bodies=BODIES, **domain):
     """Registers a body with words of the remark; domain: fields of its Program."""
 
     def register(function):
-        BODIES[function.__name__] = (lambda: build(function, domain), remark)
+        bodies[function.__name__] = (lambda: build(function, domain), remark)
         return function
 
     return register
@@ -91,16 +92,6 @@ def decay_from_a_read(p):
     S = p.state()
     r = p.get(S, p.key())
     after(p, p.decay(S, p.sigmoid(p.op("dot", (), r, r)), linear=True))
-
-
-@outside("the decay depends on what was read from the state")
-def branch_decay_from_a_state_that_this_one_feeds(p):
-    """Z' = e^g Z + k (x^T A)^T;  o = q^T (a A) with a from a read of Z'."""
-    A, Z = p.state("A"), p.state("Z")
-    Z1 = p.put(p.decay(Z, p.gate()), p.key(), p.get(A, p.key()))
-    decay = p.sigmoid(p.op("dot", (), p.get(Z1, p.key()), p.vector()))
-    o = p.get(p.decay(A, decay, linear=True), p.key())
-    p.end(o, A=p.erase(A, p.key(), p.number(), p.vector()), Z=Z1)
 
 
 @outside("the decay is not along the axis that reads contract")
@@ -186,9 +177,14 @@ def states_in_a_circle(p):
     p.end(p.get(Z1, p.key()), A=A1, Z=Z1)
 
 
-@outside("'scf.if' has no form for several tokens at once")
+# ---------------------------------------------------------------------------------------------------
+# With something that runs token by token inside the chunk
+# ---------------------------------------------------------------------------------------------------
+
+
+@outside("'scf.if' is run token by token", PARTLY, offsets=[0, 11, 12, 37])
 def control_flow_by_token(p):
-    """The strength is a where a > 1/2, else 0."""
+    """The strength of an erase is a where a > 1/2, else 0."""
     strength = p.custom((), """
 {name}_h = arith.constant 0.5 : {type}
 {name}_z = arith.constant 0.0 : {type}
@@ -202,3 +198,79 @@ def control_flow_by_token(p):
     S = p.state()
     X = p.erase(p.decay(S, p.gate()), p.key(), strength, p.vector())
     p.end(p.get(X, p.key()), S=X)
+
+
+@outside("the decay depends on what was read from the state", PARTLY)
+def branch_decay_from_a_state_that_this_one_feeds(p):
+    """Z' = e^g Z + k (x^T A)^T;  o = q^T (a A) with a from a read of Z'."""
+    A, Z = p.state("A"), p.state("Z")
+    Z1 = p.put(p.decay(Z, p.gate()), p.key(), p.get(A, p.key()))
+    decay = p.sigmoid(p.op("dot", (), p.get(Z1, p.key()), p.vector()))
+    o = p.get(p.decay(A, decay, linear=True), p.key())
+    p.end(o, A=p.erase(A, p.key(), p.number(), p.vector()), Z=Z1)
+
+
+@outside("a written value is not affine in what was read", PARTLY, reverse=True)
+def chunked_state_feeds_another(p):
+    """Z' = erased Z;  S' = e^g S + k tanh(x^T S + y^T Z')^T."""
+    Z, S = p.state("Z"), p.state("S")
+    Z1 = p.erase(p.rows(Z, p.gate((K,))), p.key(), p.number(), p.vector())
+    both = p.add(p.get(S, p.key()), p.get(Z1, p.key()))
+    X = p.put(p.decay(S, p.gate()), p.key(), p.apply("math.tanh", both))
+    p.end(p.get(X, p.key()), Z=Z1, S=X)
+
+
+@outside("a written value is not affine in what was read", PARTLY, every=16)
+def chunked_state_is_steered(p):
+    """S' = S + k tanh(x^T S)^T;  a read of S' sets decay, strength and value of an erase of Z."""
+    S, Z = p.state("S"), p.state("Z")
+    X = p.put(p.decay(S, p.gate()), p.key(), p.apply("math.tanh", p.get(S, p.key())))
+    r = p.apply("math.tanh", p.get(X, p.key()))
+    Y = p.decay(Z, p.sigmoid(p.op("dot", (), r, p.vector())), linear=True)
+    Y = p.erase(Y, p.key(), p.sigmoid(p.op("dot", (), r, r)), r)
+    p.end(p.get(Y, p.key()), S=X, Z=Y)
+
+
+@outside("its new value does not come from the old one by decays and writes", PARTLY)
+def between_two_chunked_states(p):
+    """A' = erased A;  S' = tanh(S + k (x^T A')^T);  Z' = e^g Z + y (q^T S')^T."""
+    A, S, Z = p.state("A"), p.state("S"), p.state("Z")
+    A1 = p.erase(p.decay(A, p.gate()), p.key(), p.number(), p.vector())
+    X = p.apply("math.tanh", p.put(S, p.key(), p.get(A1, p.key())))
+    Z1 = p.erase(p.rows(Z, p.gate((K,))), p.key(), p.number(), p.get(X, p.key()))
+    p.end(p.get(Z1, p.key()), A=A1, S=X, Z=Z1)
+
+
+@outside("depend on each other", PARTLY, offsets=[0, 3, 20, 37], reverse=True)
+def circle_beside_a_chunked_state(p):
+    """A and Z feed each other; what is read of Z is written to S."""
+    A, Z, S = p.state("A"), p.state("Z"), p.state("S")
+    A1 = p.put(p.decay(A, p.number(-2, -1)), p.key(), p.scale(p.number(0, 0.5), p.get(Z, p.key())))
+    Z1 = p.put(p.decay(Z, p.number(-2, -1)), p.key(), p.sub(p.vector(), p.get(A1, p.key())))
+    X = p.erase(p.decay(S, p.gate()), p.key(), p.number(), p.get(Z1, p.key()))
+    p.end(p.get(X, p.key()), A=A1, Z=Z1, S=X)
+
+
+@outside("it is a scalar, which only scans work on", PARTLY)
+def running_maximum(p):
+    """m' = max(m + f, i);  S' = e^(m + f - m') S + e^(i - m') k v^T;  o = q^T S'."""
+    m, S, f, i = p.state("m", ()), p.state("S"), p.number(-0.5, 0), p.vector(1)
+    i = p.custom((), """
+{name}_0 = arith.constant 0 : index
+{name} = tensor.extract {0}[{name}_0] : {t0}
+""", lambda x: x[:, 0], i)
+    decayed = p.add(m, f)
+    m1 = p.apply("arith.maximumf", decayed, i)
+    X = p.decay(S, p.sub(decayed, m1))
+    X = p.put(X, p.key(), p.scale(p.apply("math.exp", p.sub(i, m1)), p.vector()))
+    p.end(p.get(X, p.key()), m=m1, S=X)
+
+
+@outside("its new value does not come from the old one by decays and writes", PARTLY)
+def write_of_the_token_before(p):
+    """l and u are the key and value of the token before:  S' = e^g S + a l u^T + b k v^T."""
+    l, u, S, k, v = p.state("l", (K,)), p.state("u", (V,)), p.state(), p.key(), p.vector()
+    X = p.put(p.decay(S, p.gate()), l, p.scale(p.number(), u))
+    X = p.put(X, k, p.scale(p.number(), v))
+    copy = lambda x, size: p.add(x, p.constant(0.0, (size,)))
+    p.end(p.get(X, p.key()), l=copy(k, K), u=copy(v, V), S=X)

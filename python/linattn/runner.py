@@ -18,22 +18,6 @@ def tool(name):
     return build / "bin" / name
 
 
-def pipeline(chunk=0, subchunk=4):
-    """Passes for chunks of `chunk` tokens, also where there are fewer; 0: token by token."""
-    passes = f"linattn-chunk{{chunk={chunk} subchunk={min(subchunk, chunk)}}}," if chunk else ""
-    return f"builtin.module({passes}linattn-to-cpu-pipeline{{chunk=0}})"
-
-
-def chunk_ir(path, chunk=8):
-    """The file after linattn-chunk, and the reasons of its remarks where it did nothing."""
-    command = [tool("la-opt"), path, f"--linattn-chunk=chunk={chunk} subchunk=4",
-               "--remark-format=emitRemark", "--remarks-filter-missed=linattn-chunk"]
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
-    if done.returncode:
-        raise RunError(f"{' '.join(map(str, command))}\n{done.stderr}")
-    return done.stdout, re.findall(r"\[Missed\].*", done.stderr)
-
-
 @dataclass
 class Run:
     """results: float64 (or integer) arrays; milliseconds: median of the timed runs, or None."""
@@ -56,6 +40,16 @@ def call(arguments, folder=None):
         place = f"cd {folder}; " if folder else ""
         raise RunError(f"{place}{' '.join(command)}\nexit status {done.returncode}\n{done.stdout}")
     return done.stdout
+
+
+def chunk_ir(path, chunk=8):
+    """The file after linattn-chunk, and the reasons of its remarks where it did nothing."""
+    command = [tool("la-opt"), path, f"--linattn-chunk=chunk={chunk} subchunk=4",
+               "--remark-format=emitRemark", "--remarks-filter-missed=linattn-chunk"]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+    if done.returncode:
+        raise RunError(f"{' '.join(map(str, command))}\n{done.stderr}")
+    return done.stdout, re.findall(r"\[Missed\].*", done.stderr)
 
 
 def pipeline(chunk=0, subchunk=16):

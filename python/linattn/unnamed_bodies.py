@@ -330,6 +330,25 @@ def writes_along_the_other_axis(p):
     p.end(p.get(X, p.key()), S=X)
 
 
+@inside()
+def address_from_a_loop(p):
+    """k = tanh(.. tanh(0 + x) .. + x), three times;  S' = e^g S, erased at k / 3."""
+    k = p.custom((K,), """
+{name}_0 = arith.constant dense<0.0> : {type}
+{name}_a = arith.constant 0 : index
+{name}_b = arith.constant 1 : index
+{name}_c = arith.constant 3 : index
+{name} = scf.for {name}_i = {name}_a to {name}_c step {name}_b
+    iter_args({name}_s = {name}_0) -> ({type}) {{
+  {name}_t = arith.addf {name}_s, {0} : {type}
+  {name}_u = math.tanh {name}_t : {type}
+  scf.yield {name}_u : {type}
+}}
+""", lambda x: np.tanh(np.tanh(np.tanh(x) + x) + x), p.key())
+    X = p.erase(p.decay(p.state(), p.gate()), p.scale(p.constant(1 / 3), k), p.number(), p.vector())
+    p.end(p.get(X, p.key()), S=X)
+
+
 # ---------------------------------------------------------------------------------------------------
 # Coefficients and where they come from
 # ---------------------------------------------------------------------------------------------------
@@ -346,6 +365,22 @@ def coefficients_from_divisions(p):
     value = p.sub(value, p.div(p.scale(p.number(-1, 1), r), p.splat(three, (V,))))
     X = p.put(p.decay(S, p.gate()), w, value)
     p.end(p.get(X, p.key()), S=X)
+
+
+@inside(offsets=[0, 5, 24, 37])
+def divisions_by_an_input(p):
+    """All is divided by inputs that are 0 in rows without a token: 0 / 0 and 1 / 0 must not spread.
+
+    S' = (a / s) diag(e^(-b / s)) S;  S'' = S' + k / s (v / s - r / s)^T;  o = q^T S'' / s."""
+    S, s = p.state(), lambda: p.number(1, 2)
+    over = lambda x, size: p.div(x, p.splat(s(), (size,)))
+    X = p.decay(S, p.div(p.number(0.8), s()), linear=True)
+    X = p.rows(X, p.minus(p.div(p.number(size=(K,)), p.number(1, 2, (K,)))))
+    k = over(p.key(), K)
+    value = p.sub(over(p.vector(), V), over(p.get(X, k), V))
+    branch = p.decay(p.put(S, over(p.key(), K), over(p.vector(), V)), p.minus(p.div(s(), s())))
+    X = p.put(X, k, value)
+    p.end(over(p.get(X, p.key()), V), p.get(branch, over(p.key(), K)), S=X)
 
 
 @inside()

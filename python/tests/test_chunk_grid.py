@@ -17,7 +17,7 @@ def test_chunks(name, tmp_path, la_run):
     path = tmp_path / "case.mlir"
     path.write_text(program.text)
     run = runner.run(path, program.args, guard=True, threads=1,
-                     options=["--pipeline", runner.pipeline(chunk, chunk // 2)])
+                     options=[runner.pipeline(chunk, chunk // 2)])
     # Errors are those of the worst head; states have their heads second.
     heads = [{"bhtd": 1, "packed": 1}.get(case.layout, 2)] + [1] * (len(program.expected) - 1)
     for got, (_, want), axis in zip(run.results, program.expected, heads, strict=True):

@@ -35,7 +35,7 @@ def run(case, chunk, inputs, states=None, offsets=None, subchunk=None, **options
     path.write_text(options.pop("text", writer.text()))
     pipeline = runner.pipeline(chunk, subchunk or max(1, chunk // 2))
     options = {"guard": True, "threads": 1, **options}
-    return runner.run(path, args, options=["--pipeline", pipeline], **options).results
+    return runner.run(path, args, options=[pipeline], **options).results
 
 
 def counting(body, g, tokens, dtype="f32", batch=1, initial=False, **inputs):

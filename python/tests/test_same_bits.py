@@ -23,7 +23,7 @@ def run(case, args, folder, threads):
     path = folder / "case.mlir"
     path.write_text(program(case).text)
     return runner.run(path, args, guard=True, threads=threads,
-                      options=["--pipeline", runner.pipeline(16, 8)]).results
+                      options=[runner.pipeline(16, 8)]).results
 
 
 def same(one, other):

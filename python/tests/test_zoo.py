@@ -34,6 +34,6 @@ def test_is_chunked(name, form, tmp_path, la_run):
 def test_chunks(name, form, chunk, tmp_path, la_run):
     program, path = build(name, form, tmp_path)
     run = runner.run(path, program.args, guard=True, threads=1,
-                     options=["--pipeline", runner.pipeline(chunk, chunk // 2)])
+                     options=[runner.pipeline(chunk, chunk // 2)])
     for got, (_, want) in zip(run.results, program.expected, strict=True):
         assert numerics.relative_error(got, want) <= program.tolerance
