@@ -80,3 +80,17 @@ func.func @store_between(%s: memref<4x32xf32>, %x: f32, %w: memref<4x4xf32>, %u:
   linalg.matmul ins(%w, %u : memref<4x4xf32>, memref<4x32xf32>) outs(%s : memref<4x32xf32>)
   return
 }
+
+// A buffer has a byte for each boolean, a vector a bit.
+// CHECK-LABEL: func.func @booleans(
+// CHECK-NOT:     vector
+// CHECK:         return
+func.func @booleans(%x: memref<8xf32>, %b: memref<8xi1>) {
+  linalg.generic {indexing_maps = [affine_map<(t) -> (t)>, affine_map<(t) -> (t)>], iterator_types = ["parallel"]}
+      ins(%x : memref<8xf32>) outs(%b : memref<8xi1>) {
+  ^bb0(%a: f32, %old: i1):
+    %n = arith.cmpf ogt, %a, %a : f32
+    linalg.yield %n : i1
+  }
+  return
+}

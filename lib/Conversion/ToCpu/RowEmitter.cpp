@@ -88,6 +88,9 @@ const char *RowEmitter::getObstacle(Value operand, AffineMap map) {
     return "an operand is not contiguous along the innermost dim";
   if (!VectorType::isValidElementType(type.getElementType()))
     return "an element type has no vectors";
+  // A buffer has a byte for each boolean, a vector a bit.
+  if (type.getElementType().isInteger() && type.getElementTypeBitWidth() % 8 != 0)
+    return "vectors of an element type are packed";
   return nullptr;
 }
 
