@@ -11,8 +11,7 @@
 // CHECK:       %[[ZERO:.+]] = linalg.broadcast ins(%{{.+}} : tensor<4xf32>) outs(%{{.+}} : tensor<8x4xf32>)
 // CHECK:       %[[SUM:.+]] = scf.for %{{.+}} = %c0 to %c3 step %c1 iter_args(%[[PART:.+]] = %[[ZERO]]) -> (tensor<8x4xf32>)
 // CHECK:         %[[NEW:.+]] = arith.addf %[[PART]], %[[K]] : tensor<8x4xf32>
-// CHECK:         %[[NEXT:.+]] = linalg.copy ins(%[[NEW]] : tensor<8x4xf32>) outs(%[[PART]] : tensor<8x4xf32>)
-// CHECK:         scf.yield %[[NEXT]]
+// CHECK:         scf.yield %[[NEW]]
 // CHECK:       %[[VALUES:.+]] = linalg.generic {{.*}} ins(%[[SUM]] : tensor<8x4xf32>)
 // CHECK:       linattn.write %{{.+}} at %[[K]] along 0 value %[[VALUES]]
 func.func @lifted(%k: tensor<?x4xf32>, %s: tensor<4x4xf32>) -> tensor<4x4xf32> {

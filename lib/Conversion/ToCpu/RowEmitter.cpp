@@ -89,9 +89,9 @@ const char *RowEmitter::getObstacle(Value operand, AffineMap map) {
   Type element = type.getElementType();
   if (!VectorType::isValidElementType(element))
     return "an element type has no vectors";
-  // In memory a vector of booleans is packed into bits, a single one is a byte.
-  if (element.isInteger(1))
-    return "booleans in memory are no vectors";
+  // A buffer has a byte for each boolean, a vector a bit.
+  if (element.isInteger() && element.getIntOrFloatBitWidth() % 8 != 0)
+    return "vectors of an element type are packed";
   return nullptr;
 }
 
