@@ -1,4 +1,4 @@
-//===- StateGraph.cpp - how the states of a recurrence evolve ----------------------*- C++ -*-===//
+//===- StateGraph.cpp - how the states of a recurrence evolve -----------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -273,33 +273,8 @@ StateGraph::StateGraph(RecurrenceOp op) {
     info.index = index;
     StateFollower(op, info).run();
   }
-  // States that feed each other, directly or in a circle, are one component with more than one
-  // state.
-  size_t count = states.size();
-  std::vector<std::vector<bool>> feeds(count, std::vector<bool>(count));
-  for (size_t from = 0; from < count; ++from)
-    for (size_t to = 0; to < count; ++to)
-      feeds[from][to] = llvm::any_of(states[to].trunk, [&](Operation *step) {
-        return llvm::any_of(step->getOperands(),
-                            [&](Value v) { return states[from].dependent.contains(v); });
-      });
-  for (size_t via = 0; via < count; ++via)
-    for (size_t from = 0; from < count; ++from)
-      for (size_t to = 0; to < count; ++to)
-        if (feeds[from][via] && feeds[via][to])
-          feeds[from][to] = true;
-  for (size_t state = 0; state < count; ++state)
-    for (size_t other = 0; other < count; ++other) {
-      StateInfo &info = states[state];
-      if (state == other || info.stateClass != StateClass::lowRank || !feeds[state][other] ||
-          !feeds[other][state])
-        continue;
-      info.stateClass = StateClass::sequential;
-      info.culprit = info.trunk.front();
-      info.reason = ("states #" + Twine(std::min(state, other)) + " and #" +
-                     Twine(std::max(state, other)) + " depend on each other")
-                        .str();
-    }
+  findSources(op);
+  findComponents(op);
 }
 
 const StateInfo *StateGraph::lookup(Operation *step) const {
@@ -309,16 +284,26 @@ const StateInfo *StateGraph::lookup(Operation *step) const {
   return nullptr;
 }
 
-void StateGraph::print(raw_ostream &os) const {
-  for (const StateInfo &info : states) {
-    os << "  state #" << info.index << ": " << stringifyStateClass(info.stateClass);
-    if (info.stateClass == StateClass::lowRank) {
-      unsigned dependentWrites =
-          llvm::count_if(info.writes, [](const StateWrite &w) { return !w.terms.empty(); });
-      os << " along axis " << info.axis << ", " << info.writes.size() << " writes ("
-         << dependentWrites << " depend on reads), " << info.reads.size() << " reads\n";
-    } else {
-      os << ", " << info.reason << " (" << info.culprit->getName() << ")\n";
-    }
+bool StateGraph::isChunkable() const {
+  return llvm::any_of(states, [](const StateInfo &info) {
+    return info.stateClass == StateClass::lowRank && (!info.trunk.empty() || !info.reads.empty());
+  });
+}
+
+static void printState(raw_ostream &os, const StateInfo &info) {
+  os << "  state #" << info.index << ": " << stringifyStateClass(info.stateClass);
+  if (info.stateClass == StateClass::sequential) {
+    os << ", " << info.reason << " (" << info.culprit->getName() << ")\n";
+    return;
   }
+  unsigned dependentWrites =
+      llvm::count_if(info.writes, [](const StateWrite &w) { return !w.terms.empty(); });
+  os << " along axis " << info.axis << ", " << info.writes.size() << " writes (" << dependentWrites
+     << " depend on reads), " << info.reads.size() << " reads\n";
+}
+
+void StateGraph::print(raw_ostream &os) const {
+  for (const StateComponent &component : components)
+    for (unsigned state : component.states)
+      printState(os, states[state]);
 }

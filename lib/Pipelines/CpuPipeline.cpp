@@ -60,6 +60,7 @@ static void addVectorPasses(OpPassManager &pm, const CpuPipelineOptions &options
   vectorize.vectorBits = options.vectorBits;
   pm.addPass(createVectorizeLinalgPass(vectorize));
   pm.addPass(createConvertLinalgToLoopsPass()); // what has no vector form
+  pm.addPass(createApproximateMathPass());
   pm.addPass(createConvertVectorToSCFPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());

@@ -1,4 +1,4 @@
-//===- CheckArguments.cpp - arguments that a recurrence cannot take ---------------*- C++ -*-===//
+//===- CheckArguments.cpp - arguments that a recurrence cannot take -----------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

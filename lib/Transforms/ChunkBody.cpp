@@ -27,7 +27,7 @@ ChunkBody::ChunkBody(OpBuilder &builder, RecurrenceOp token, RecurrenceOp chunk,
 LogicalResult ChunkBody::build() {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(&chunk.getBody().front());
-  lifting.firstToken = IndexOp::create(builder, loc, token.getTimeDim());
+  lifting = Lifting(rows, IndexOp::create(builder, loc, token.getTimeDim()), token.getReverse());
   for (auto [operand, arg, tile] :
        llvm::zip_equal(token.getInsMutable(), token.getInArgs(), chunk.getInArgs())) {
     if (token.usesTime(token.getMap(operand)))
@@ -36,7 +36,8 @@ LogicalResult ChunkBody::build() {
       lifting.setInvariant(arg, tile);
   }
   for (auto [info, state] : llvm::zip_equal(graph.getStates(), chunk.getStateArgs()))
-    states.push_back({&info, state});
+    states.emplace_back(info, state);
+  planLoops();
 
   SmallVector<Value> yielded;
   for (Value out : token.getYieldedOuts()) {
@@ -70,8 +71,11 @@ LogicalResult ChunkBody::getUsed(Operation *op, function_ref<LogicalResult(Value
 LogicalResult ChunkBody::get(Value value) {
   if (lifting.contains(value))
     return success();
+  if (const StateComponent *component = getLoop(value))
+    return runComponent(*component);
   Operation *def = value.getDefiningOp();
-  if (auto readOp = dyn_cast_or_null<ReadOp>(def)) {
+  if (isStepOfChunk(def)) {
+    auto readOp = cast<ReadOp>(def);
     Solved &solved = states[graph.lookup(readOp)->index];
     if (failed(solve(solved)))
       return failure();
@@ -83,13 +87,7 @@ LogicalResult ChunkBody::get(Value value) {
   }
   if (failed(getUsed(def, [&](Value used) { return get(used); })))
     return failure();
-  if (failed(liftOp(builder, def, lifting))) {
-    culprit = def;
-    return failure();
-  }
-  if (token.getReverse() && isa<IndexOp>(def) && lifting.isLifted(value))
-    lifting.setLifted(value, flipRows(lifting.lookup(value)));
-  return success();
+  return success(succeeded(liftOp(builder, def, lifting)) || succeeded(runOp(def)));
 }
 
 /// Lifts `value` into `overlay` as if everything that is read from the state were 0.
@@ -131,8 +129,10 @@ Value ChunkBody::getChunk(Value value) {
 //===----------------------------------------------------------------------------------------------===//
 
 /// True if the rows of tokens that are not there are 0 for sure: inputs read as 0, and sums and
-/// products of zeros are 0.
-bool ChunkBody::isZeroOnDeadRows(Value value) {
+/// products of zeros are 0. Reads of the state `own` count as 0.
+bool ChunkBody::isZeroOnDeadRows(Value value, const StateInfo *own) {
+  if (zeroOnDeadRows.contains(value))
+    return true;
   if (auto arg = dyn_cast<BlockArgument>(value)) {
     auto args = token.getInArgs();
     auto position = llvm::find(args, arg);
@@ -140,16 +140,17 @@ bool ChunkBody::isZeroOnDeadRows(Value value) {
            token.usesTime(token.getMap(token.getInsMutable()[position - args.begin()]));
   }
   Operation *def = value.getDefiningOp();
-  if (auto readOp = dyn_cast<ReadOp>(def)) // reads count as 0 where this is asked
-    return graph.lookup(readOp) != nullptr;
+  if (auto readOp = dyn_cast<ReadOp>(def))
+    return (own && graph.lookup(readOp) == own) || isZeroOnDeadRows(readOp.getAddress(), own);
   return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp, arith::ExtFOp,
              arith::TruncFOp, tensor::SplatOp>(def) &&
-         llvm::all_of(def->getOperands(), [&](Value operand) { return isZeroOnDeadRows(operand); });
+         llvm::all_of(def->getOperands(),
+                      [&](Value operand) { return isZeroOnDeadRows(operand, own); });
 }
 
 /// `value`, the chunk's rows of `tokenValue`, with zeros where there is no token.
-Value ChunkBody::clearDeadRows(Value value, Value tokenValue) {
-  return isZeroOnDeadRows(tokenValue) ? value : fillDeadRows(value, 0.0);
+Value ChunkBody::clearDeadRows(Value value, Value tokenValue, const StateInfo *own) {
+  return isZeroOnDeadRows(tokenValue, own) ? value : fillDeadRows(value, 0.0);
 }
 
 Value ChunkBody::fillDeadRows(Value value, double fill) {

@@ -14,16 +14,19 @@
 namespace mlir::linattn {
 
 /// Builds the body of a chunk. Values of the token's body are lifted when somebody asks for them,
-/// so states are solved in the order in which they depend on each other.
+/// so states are solved in the order in which they depend on each other. What has no chunk form is
+/// run token by token, in loops.
 class ChunkBody {
 public:
   /// `chunk` has its block arguments already; the body is appended to its block.
   ChunkBody(OpBuilder &builder, RecurrenceOp token, RecurrenceOp chunk, const StateGraph &graph,
             int64_t subchunk);
 
-  /// Fails, with `getCulprit`, on an op that has no lifted form.
+  /// Fails, with `getCulprit`, on an op whose results cannot be kept for all tokens.
   LogicalResult build();
   Operation *getCulprit() const { return culprit; }
+  /// Ops that depend on no state and are run token by token.
+  ArrayRef<Operation *> getRowByRow() const { return rowByRow; }
 
 private:
   /// Multipliers of the tokens: none (1), one per token `[C]`, or one per token and channel `[C,
@@ -32,8 +35,10 @@ private:
 
   /// A state while its chunk is built.
   struct Solved {
+    explicit Solved(const StateInfo &info, Value state) : info(&info), state(state) {}
     const StateInfo *info;
     Value state;                  ///< before the chunk
+    Value after;                  ///< after the chunk, if run token by token
     SmallVector<Factor> decays;   ///< of the ops of the trunk; none for writes
     Factor total;                 ///< of a whole token
     Factor before, behind;        ///< of the tokens before and behind each token, exclusive
@@ -47,8 +52,8 @@ private:
   LogicalResult getUsed(Operation *op, function_ref<LogicalResult(Value)> getter);
   LogicalResult getZeroed(Value token, const StateInfo &info, Lifting &overlay);
   Value getChunk(Value token);
-  bool isZeroOnDeadRows(Value token);
-  Value clearDeadRows(Value chunk, Value token);
+  bool isZeroOnDeadRows(Value token, const StateInfo *own = nullptr);
+  Value clearDeadRows(Value chunk, Value token, const StateInfo *own = nullptr);
   Value fillDeadRows(Value chunk, double fill);
   Value flipRows(Value chunk);
 
@@ -63,6 +68,16 @@ private:
   Value getBracket(Solved &solved, ReadOp op, unsigned write);
   Value getAddress(Value token);
   Value finish(Solved &solved);
+
+  // Token by token (ChunkSequential.cpp).
+  void planLoops();
+  void planLoop(const StateComponent &component);
+  bool isStepOfChunk(Operation *op);
+  const StateComponent *getLoop(Value token);
+  bool isNeededOutside(Value token, const StateComponent *component);
+  LogicalResult runComponent(const StateComponent &component);
+  LogicalResult runOp(Operation *op);
+  LogicalResult runRows(const StateComponent *component, ArrayRef<Operation *> ops);
 
   // Small builders (ChunkState.cpp).
   Factor multiply(Factor a, Factor b);
@@ -81,6 +96,10 @@ private:
   Type element; ///< of the state that is being built
   std::vector<Solved> states;
   Operation *culprit = nullptr;
+  DenseSet<Operation *> live;                          ///< ops that outs or states need
+  DenseMap<Operation *, const StateComponent *> loops; ///< in whose loop an op is
+  DenseSet<Value> zeroOnDeadRows;                      ///< results of loops
+  SmallVector<Operation *> rowByRow;
 };
 
 } // namespace mlir::linattn

@@ -15,6 +15,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
@@ -75,6 +76,17 @@ static FailureOr<SmallVector<Value>> liftElementwise(OpBuilder &builder, Operati
   return SmallVector<Value>(builder.create(state)->getResults());
 }
 
+/// True for the position of the token and for ops that use it inside.
+static bool dependsOnTime(Operation *op) {
+  return op
+      ->walk([&](IndexOp index) {
+        auto recurrence = index->getParentOfType<RecurrenceOp>();
+        bool isOwn = !op->isAncestor(recurrence) && recurrence.getTimeDim() == index.getDim();
+        return isOwn ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// A map with one more leading dim, which a lifted operand also has as its first index.
 static AffineMap liftMap(AffineMap map, bool isLifted) {
   AffineMap shifted = map.shiftDims(1);
@@ -86,7 +98,7 @@ static AffineMap liftMap(AffineMap map, bool isLifted) {
 
 static FailureOr<SmallVector<Value>> liftGeneric(OpBuilder &builder, linalg::GenericOp op,
                                                  Lifting &lifting) {
-  if (!hasStaticTypes(op) || !op.hasPureTensorSemantics())
+  if (!hasStaticTypes(op) || !op.hasPureTensorSemantics() || dependsOnTime(op))
     return failure();
   Location loc = op.getLoc();
   MLIRContext *context = op.getContext();
@@ -163,14 +175,28 @@ static FailureOr<SmallVector<Value>> liftLinalg(OpBuilder &builder, linalg::Lina
 // Dispatch
 //===----------------------------------------------------------------------------------------------===//
 
+bool linattn::hasLiftedForm(Operation *op) {
+  return OpTrait::hasElementwiseMappableTraits(op) ||
+         isa<linalg::LinalgOp, LiftableOpInterface>(op);
+}
+
+/// True if `op`, or one inside it, may have no result for some operands. Rows without a token are
+/// computed, too: a division by an integer would be one by 0 there.
+static bool mayTrap(Operation *op) {
+  return op
+      ->walk([](Operation *nested) {
+        bool isSafe = nested->getNumRegions() > 0 || isSpeculatable(nested);
+        return isSafe ? WalkResult::advance() : WalkResult::interrupt();
+      })
+      .wasInterrupted();
+}
+
 LogicalResult linattn::liftOp(OpBuilder &builder, Operation *op, Lifting &lifting) {
   SetVector<Value> used(op->getOperands().begin(), op->getOperands().end());
   for (Region &region : op->getRegions())
     getUsedValuesDefinedAbove(region, used);
-  auto index = dyn_cast<IndexOp>(op);
-  bool dependsOnTime =
-      index && index->getParentOfType<RecurrenceOp>().getTimeDim() == index.getDim();
-  if (!dependsOnTime && llvm::none_of(used, [&](Value value) { return lifting.isLifted(value); })) {
+  if (!dependsOnTime(op) &&
+      llvm::none_of(used, [&](Value value) { return lifting.isLifted(value); })) {
     IRMapping mapping;
     for (Value value : used)
       mapping.map(value, lifting.lookup(value));
@@ -180,6 +206,8 @@ LogicalResult linattn::liftOp(OpBuilder &builder, Operation *op, Lifting &liftin
     return success();
   }
   FailureOr<SmallVector<Value>> results = failure();
+  if (mayTrap(op))
+    return failure();
   if (OpTrait::hasElementwiseMappableTraits(op))
     results = liftElementwise(builder, op, lifting);
   else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))

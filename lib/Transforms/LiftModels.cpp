@@ -1,4 +1,4 @@
-//===- LiftModels.cpp - LiftableOpInterface of ops on tensors and indices -----------*- C++ -*-===//
+//===- LiftModels.cpp - LiftableOpInterface of ops of other dialects ----------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,7 +11,9 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
 using namespace mlir::linattn;
@@ -54,7 +56,6 @@ namespace {
 
 struct LiftIndex : LiftableOpInterface::ExternalModel<LiftIndex, IndexOp> {
   Results lift(Operation *op, OpBuilder &builder, Lifting &lifting) const {
-    // first token, first token + 1, ...
     Location loc = op->getLoc();
     Value empty =
         tensor::EmptyOp::create(builder, loc, {lifting.getRows()}, builder.getIndexType());
@@ -63,8 +64,7 @@ struct LiftIndex : LiftableOpInterface::ExternalModel<LiftIndex, IndexOp> {
         AffineMap::getMultiDimIdentityMap(1, op->getContext()), {utils::IteratorType::parallel},
         [&](OpBuilder &b, Location l, ValueRange) {
           Value row = linalg::IndexOp::create(b, l, 0);
-          linalg::YieldOp::create(b, l,
-                                  arith::AddIOp::create(b, l, lifting.firstToken, row).getResult());
+          linalg::YieldOp::create(b, l, lifting.getToken(b, l, row));
         });
     return SmallVector<Value>(generic->getResults());
   }
@@ -193,9 +193,97 @@ struct LiftFromElements
   }
 };
 
+/// A loop whose bounds are the same for all tokens goes once over all of them. What it carries has
+/// a row per token, except what stays the same for all of them, such as a counter.
+struct LiftFor : LiftableOpInterface::ExternalModel<LiftFor, scf::ForOp> {
+  Results lift(Operation *op, OpBuilder &builder, Lifting &lifting) const {
+    auto loop = cast<scf::ForOp>(op);
+    for (Value bound : {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})
+      if (lifting.isLifted(bound))
+        return failure();
+    SmallVector<bool> carriesRows =
+        llvm::map_to_vector(loop.getInitArgs(), [&](Value init) { return lifting.isLifted(init); });
+    // Built again when an iteration turns out to make rows of what had none.
+    while (true) {
+      FailureOr<scf::ForOp> lifted = liftLoop(loop, carriesRows, builder, lifting);
+      if (failed(lifted))
+        return failure();
+      bool isStable = true;
+      for (auto [yielded, hasRows] : llvm::zip_equal(loop.getYieldedValues(), carriesRows))
+        if (lifting.isLifted(yielded) && !hasRows) {
+          hasRows = true;
+          isStable = false;
+        }
+      if (isStable)
+        return finish(loop, *lifted, carriesRows, builder, lifting);
+      IRRewriter(builder).eraseOp(*lifted);
+    }
+  }
+
+  static Value getRows(OpBuilder &builder, Value value, Lifting &lifting) {
+    return getLifted(builder, value.getLoc(), value, lifting,
+                     isa<RankedTensorType>(value.getType()) ? getShape(value)
+                                                            : ArrayRef<int64_t>());
+  }
+
+  /// The lifted loop without its yield.
+  static FailureOr<scf::ForOp> liftLoop(scf::ForOp loop, ArrayRef<bool> carriesRows,
+                                        OpBuilder &builder, Lifting &lifting) {
+    SmallVector<Value> inits;
+    for (auto [init, hasRows] : llvm::zip_equal(loop.getInitArgs(), carriesRows)) {
+      auto type = dyn_cast<RankedTensorType>(init.getType());
+      if (hasRows && type && !type.hasStaticShape())
+        return failure();
+      inits.push_back(hasRows ? getRows(builder, init, lifting) : lifting.lookup(init));
+    }
+    auto lifted = scf::ForOp::create(builder, loop.getLoc(), lifting.lookup(loop.getLowerBound()),
+                                     lifting.lookup(loop.getUpperBound()),
+                                     lifting.lookup(loop.getStep()), inits);
+    lifting.setInvariant(loop.getInductionVar(), lifted.getInductionVar());
+    for (auto [arg, to, hasRows] :
+         llvm::zip_equal(loop.getRegionIterArgs(), lifted.getRegionIterArgs(), carriesRows)) {
+      if (hasRows)
+        lifting.setLifted(arg, to);
+      else
+        lifting.setInvariant(arg, to);
+    }
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(lifted.getBody());
+    for (Operation &nested : loop.getBody()->without_terminator())
+      if (failed(liftOp(builder, &nested, lifting))) {
+        IRRewriter(builder).eraseOp(lifted);
+        return failure();
+      }
+    return lifted;
+  }
+
+  static Results finish(scf::ForOp loop, scf::ForOp lifted, ArrayRef<bool> carriesRows,
+                        OpBuilder &builder, Lifting &lifting) {
+    {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToEnd(lifted.getBody());
+      SmallVector<Value> yielded;
+      for (auto [value, hasRows] : llvm::zip_equal(loop.getYieldedValues(), carriesRows))
+        yielded.push_back(hasRows ? getRows(builder, value, lifting) : lifting.lookup(value));
+      if (!yielded.empty())
+        scf::YieldOp::create(builder, loop.getLoc(), yielded);
+    }
+    SmallVector<Value> results;
+    for (auto [result, to, hasRows] :
+         llvm::zip_equal(loop.getResults(), lifted.getResults(), carriesRows)) {
+      lifting.setInvariant(result, to);
+      results.push_back(hasRows ? to : getRows(builder, result, lifting));
+    }
+    return results;
+  }
+};
+
 } // namespace
 
 void linattn::registerLiftableExternalModels(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, LinAttnDialect *, scf::SCFDialect *) {
+    scf::ForOp::attachInterface<LiftFor>(*context);
+  });
   registry.addExtension(+[](MLIRContext *context, LinAttnDialect *, tensor::TensorDialect *) {
     IndexOp::attachInterface<LiftIndex>(*context);
     tensor::SplatOp::attachInterface<LiftSplat>(*context);

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -31,6 +32,10 @@ Value linattn::createZeros(OpBuilder &builder, Location loc, Type element,
 
 Value linattn::carry(OpBuilder &builder, Location loc, Value value, Value carried) {
   if (!isa<RankedTensorType>(value.getType()))
+    return value;
+  // Not where an inner loop carries it: bufferisation would keep the two apart.
+  if (auto loop = value.getDefiningOp<scf::ForOp>();
+      loop && loop.getTiedLoopInit(cast<OpResult>(value))->get() == carried)
     return value;
   return linalg::CopyOp::create(builder, loc, value, carried).getResult(0);
 }

@@ -2,7 +2,7 @@
 
 Template fields: {S}, {z}, {h} types of the states; {q}, {k}, ... types of the input slices;
 {e} the state's element type; {K}, {V} sizes; {tK}, {tV} vectors of {e}; {aK}, {aV} the state axes;
-{rowk}, {rowsv} a row of a matrix of keys and a matrix of values. A body defines %o in type {e} and,
+{rowk} a row of a matrix of keys. A body defines %o in type {e} and,
 for each state %S, its successor %S1.
 It is written for one state orientation and works for both: axes are positional.
 """
@@ -68,6 +68,10 @@ def _uniform(rng, shape, _):
     return rng.random(shape)
 
 
+def _positive(rng, shape, _):
+    return np.abs(rng.standard_normal(shape)) * shape[-1] ** -0.5
+
+
 def _erase(rng, shape, inputs):
     """b = -a * uniform: the transition then shrinks, as RWKV-7's does."""
     return -inputs["a"] * rng.random(shape)
@@ -101,6 +105,55 @@ _ELU1 = """
 %x_exp = math.exp %x_min : {tK}
 %x_phi = arith.select %x_above, %x_plus, %x_exp : tensor<{K}xi1>, {tK}
 """
+
+# sigmoid(x); %x is replaced by the name of the vector, TYPE by its type.
+_SIGMOID = """
+%x_one = arith.constant dense<1.0> : TYPE
+%x_neg = arith.negf %x : TYPE
+%x_exp = math.exp %x_neg : TYPE
+%x_sum = arith.addf %x_one, %x_exp : TYPE
+%x_sig = arith.divf %x_one, %x_sum : TYPE
+"""
+
+# x / sqrt(sum x^2 + 1e-6); %x is replaced by the name of the vector.
+_L2NORM = """
+%x_0 = arith.constant dense<0.0> : tensor<{e}>
+%x_dot = linalg.dot ins(%x, %x : {tK}, {tK}) outs(%x_0 : tensor<{e}>) -> tensor<{e}>
+%x_sum = tensor.extract %x_dot[] : tensor<{e}>
+%x_eps = arith.constant 1.0e-6 : {e}
+%x_len = arith.addf %x_sum, %x_eps : {e}
+%x_inv = math.rsqrt %x_len : {e}
+%x_all = tensor.splat %x_inv : {tK}
+%x_unit = arith.mulf %x_all, %x : {tK}
+"""
+
+
+# Sub-step # of a delta product, from %X# to %NEXT.
+_SUB_STEP = """
+%i# = arith.constant # : index
+%b# = tensor.extract %beta[%i#] : {beta}
+%k# = tensor.extract_slice %k[#, 0] [1, {K}] [1, 1] : {k} to {rowk}
+%v# = tensor.extract_slice %v[#, 0] [1, {V}] [1, 1] : {v} to {tV}
+%r# = linattn.read %X# at %k# along {aK} : {S}, {rowk}
+%e# = arith.subf %v#, %r# : {tV}
+%s# = tensor.splat %b# : {tV}
+%d# = arith.mulf %s#, %e# : {tV}
+%NEXT = linattn.write %X# at %k# along {aK} value %d# : {S}, {rowk}, {tV}
+"""
+
+
+def _delta_product(name, dim, steps):
+    """Several dependent writes per token, from one operand with an extra slice dim."""
+    names = [f"X{step}" for step in range(steps)] + ["S1"]
+    inputs = (_Q, Input("k", "key", dim + "K", _unit),
+              Input("v", "value", dim + "V", _normal, raw=False), _G,
+              Input("beta", "value", dim, _uniform, gate=True))
+    return Body(name, inputs, {"S": "KV"}, reference.delta_product,
+                "%X0 = linattn.decay %S by %g : {S}, {g}" + "".join(
+                    _SUB_STEP.replace("#", str(step)).replace("NEXT", names[step + 1])
+                    for step in range(steps)) +
+                "%o = linattn.read %S1 at %q along {aK} : {S}, {q}")
+
 
 BODIES = {body.name: body for body in [
     Body("linear", (_Q, _K, _V), {"S": "KV"}, reference.linear_attention, """
@@ -239,31 +292,91 @@ BODIES = {body.name: body for body in [
 %dv = tensor.splat %den : {tV}
 %o = arith.divf %num, %dv : {tV}
 """),
-    # Two dependent writes per token, from one operand with an extra slice dim.
-    Body("delta-product", (_Q, Input("k", "key", "RK", _unit),
-                           Input("v", "value", "RV", _normal, raw=False), _G,
-                           Input("beta", "value", "R", _uniform, gate=True)),
-         {"S": "KV"}, reference.delta_product, """
-%X0 = linattn.decay %S by %g : {S}, {g}
-%i0 = arith.constant 0 : index
-%i1 = arith.constant 1 : index
-%b0 = tensor.extract %beta[%i0] : {beta}
-%k0 = tensor.extract_slice %k[0, 0] [1, {K}] [1, 1] : {k} to {rowk}
-%v0 = tensor.extract_slice %v[0, 0] [1, {V}] [1, 1] : {rowsv} to {tV}
-%r0 = linattn.read %X0 at %k0 along {aK} : {S}, {rowk}
-%e0 = arith.subf %v0, %r0 : {tV}
-%s0 = tensor.splat %b0 : {tV}
-%d0 = arith.mulf %s0, %e0 : {tV}
-%X1 = linattn.write %X0 at %k0 along {aK} value %d0 : {S}, {rowk}, {tV}
-%b1 = tensor.extract %beta[%i1] : {beta}
-%k1 = tensor.extract_slice %k[1, 0] [1, {K}] [1, 1] : {k} to {rowk}
-%v1 = tensor.extract_slice %v[1, 0] [1, {V}] [1, 1] : {rowsv} to {tV}
-%r1 = linattn.read %X1 at %k1 along {aK} : {S}, {rowk}
-%e1 = arith.subf %v1, %r1 : {tV}
-%s1 = tensor.splat %b1 : {tV}
-%d1 = arith.mulf %s1, %e1 : {tV}
-%S1 = linattn.write %X1 at %k1 along {aK} value %d1 : {S}, {rowk}, {tV}
+    _delta_product("delta-product", "R", 2),
+    _delta_product("delta-product-3", "N", 3),
+    # Gates from raw inputs, per channel on both sides: b on what is erased, w on what is written.
+    Body("gdn2", (_Q, Input("k", "key", "K", _normal, raw=False), _V_EXT,
+                  Input("f", "value", "K", _normal, gate=True),
+                  Input("b", "value", "K", _normal, gate=True),
+                  Input("w", "value", "V", _normal, gate=True),
+                  Input("a_log", "param", "", _normal, gate=True),
+                  Input("dt_bias", "param", "K", _normal, gate=True)),
+         {"S": "KV"}, reference.gdn2, _L2NORM.replace("%x", "%k") +
+         _SIGMOID.replace("%x", "%b").replace("TYPE", "{tK}") +
+         _SIGMOID.replace("%x", "%w").replace("TYPE", "{tV}") + """
+%f0 = arith.addf %f, %dt_bias : {tK}
+%f_zero = arith.constant dense<0.0> : {tK}
+%f1 = arith.maximumf %f0, %f_zero : {tK}
+%f2 = math.absf %f0 : {tK}
+%f3 = arith.negf %f2 : {tK}
+%f4 = math.exp %f3 : {tK}
+%f5 = math.log1p %f4 : {tK}
+%dt = arith.addf %f1, %f5 : {tK}
+%a0 = math.exp %a_log : {e}
+%a1 = arith.negf %a0 : {e}
+%a = tensor.splat %a1 : {tK}
+%g = arith.mulf %a, %dt : {tK}
+%X = linattn.decay %S by %g along [{aK}] : {S}, {tK}
+%bk = arith.mulf %b_sig, %k_unit : {tK}
+%r = linattn.read %X at %bk along {aK} : {S}, {tK}
+%wv = arith.mulf %w_sig, %v : {tV}
+%d = arith.subf %wv, %r : {tV}
+%S1 = linattn.write %X at %k_unit along {aK} value %d : {S}, {tK}, {tV}
 %o = linattn.read %S1 at %q along {aK} : {S}, {q}
+"""),
+    # Erases along one vector, then a delta rule along another.
+    Body("eda", (_Q, _K, _V_EXT, _G_K, Input("x", "value", "K", _unit),
+                 Input("gamma", "value", "", _uniform, gate=True), _BETA),
+         {"S": "KV"}, reference.eda, """
+%Y = linattn.decay %S by %g along [{aK}] : {S}, {g}
+%old = linattn.read %Y at %x along {aK} : {S}, {x}
+%cv = tensor.splat %gamma : {tV}
+%part = arith.mulf %cv, %old : {tV}
+%gone = arith.negf %part : {tV}
+%X = linattn.write %Y at %x along {aK} value %gone : {S}, {x}, {tV}
+""" + _DELTA_WRITE),
+    Body("iplr", (_Q, _K, _V, Input("a", "value", "K", lambda *x: -_unit(*x)),
+                  Input("b", "value", "K", _erase)), {"S": "KV"}, reference.iplr, """
+%c = linattn.read %S at %a along {aK} : {S}, {a}
+%Y = linattn.write %S at %b along {aK} value %c : {S}, {b}, {tV}
+%S1 = linattn.write %Y at %k along {aK} value %v : {S}, {k}, {v}
+%o = linattn.read %S1 at %q along {aK} : {S}, {q}
+"""),
+    # Second-order moments: P of keys, C of queries and values; G takes out what is not causal.
+    Body("hla", (_Q, _K, _V, _GAMMA), {"P": "KK", "C": "KV", "G": "KV"}, reference.hla, """
+%twice = arith.addf %log_gamma, %log_gamma : {e}
+%P0 = linattn.decay %P by %log_gamma : {P}, {e}
+%C0 = linattn.decay %C by %log_gamma : {C}, {e}
+%G0 = linattn.decay %G by %twice : {G}, {e}
+%r = linattn.read %C0 at %k along {aK} : {C}, {k}
+%G1 = linattn.write %G0 at %k along {aK} value %r : {G}, {k}, {tV}
+%P1 = linattn.write %P0 at %k along {aK} value %k : {P}, {k}, {k}
+%C1 = linattn.write %C0 at %q along {aK} value %v : {C}, {q}, {v}
+%u = linattn.read %P1 at %q along {aK} : {P}, {q}
+%all = linattn.read %C1 at %u along {aK} : {C}, {tK}
+%early = linattn.read %G1 at %q along {aK} : {G}, {q}
+%o = arith.subf %all, %early : {tV}
+"""),
+    # The same without decay, over its sum of weights: two more states, of rank 1.
+    Body("hla-normalised", (Input("q", "key", "K", _positive), Input("k", "key", "K", _positive), _V),
+         {"P": "KK", "C": "KV", "G": "KV", "m": "K", "h": "K"}, reference.hla_normalised, """
+%unit = arith.constant 1.0 : {e}
+%r = linattn.read %C at %k along {aK} : {C}, {k}
+%G1 = linattn.write %G at %k along {aK} value %r : {G}, {k}, {tV}
+%s = linattn.read %m at %k along 0 : {m}, {k}
+%h1 = linattn.write %h at %k along 0 value %s : {h}, {k}, {e}
+%P1 = linattn.write %P at %k along {aK} value %k : {P}, {k}, {k}
+%C1 = linattn.write %C at %q along {aK} value %v : {C}, {q}, {v}
+%m1 = linattn.write %m at %q along 0 value %unit : {m}, {q}, {e}
+%u = linattn.read %P1 at %q along {aK} : {P}, {q}
+%all = linattn.read %C1 at %u along {aK} : {C}, {tK}
+%early = linattn.read %G1 at %q along {aK} : {G}, {q}
+%num = arith.subf %all, %early : {tV}
+%all_m = linattn.read %m1 at %u along 0 : {m}, {tK}
+%early_m = linattn.read %h1 at %q along 0 : {h}, {q}
+%den = arith.subf %all_m, %early_m : {e}
+%dv = tensor.splat %den : {tV}
+%o = arith.divf %num, %dv : {tV}
 """),
     # The position of the token.
     Body("running-mean", (_Q, _K, _V), {"S": "KV"}, reference.running_mean, """

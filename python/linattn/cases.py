@@ -26,7 +26,8 @@ TOLERANCE = {"f64": 1e-12, "f32": 1e-5, "bf16": 2e-2, "f16": 2e-2}
 @dataclass(frozen=True)
 class Case:
     """layout: bthd, bhtd, fused (one [B, T, width] buffer) or packed ([T, H, D] with offsets).
-    group: none, floordiv or mod. every: tokens per checkpoint, 0 for none."""
+    group: none, floordiv or mod. every: tokens per checkpoint, 0 for none. lengths: of packed
+    sequences, which add up to `tokens`; by default a few of about a third, and empty ones."""
 
     body: str
     layout: str = "bthd"
@@ -41,12 +42,14 @@ class Case:
     dtype: str = "f32"
     initial: bool = True
     every: int = 0
+    lengths: tuple = ()
 
     @property
     def name(self):
         flags = [self.layout, self.group, self.orient, self.dtype]
         flags += ["reverse"] * self.reverse + ["zero"] * (not self.initial)
         flags += [f"every{self.every}"] * (self.every > 0)
+        flags += ["-".join(map(str, self.lengths))] * bool(self.lengths)
         size = f"B{self.batch}T{self.tokens}H{self.heads}K{self.key}V{self.value}"
         return ".".join([self.body, *flags, size])
 
@@ -57,6 +60,8 @@ class Case:
     @property
     def offsets(self):
         """Packed sequences over the tokens, with empty ones first, inside and last."""
+        if self.lengths:
+            return [0, *itertools.accumulate(self.lengths)]
         t = self.tokens
         return [0, 0, t // 3, t // 3, t // 3 + t // 2, t, t] if self.batch else [0]
 
@@ -147,8 +152,11 @@ def _store(case, x):
     return np.swapaxes(x, 1, 2) if case.layout == "bhtd" else x
 
 
+# Systems whose steps combine what others have: tests/test_zoo.py runs them in fewer forms.
+COMBINED = ("gdn2", "eda", "iplr", "hla", "hla-normalised", "delta-product-3")
+
 AXES = {
-    "body": list(BODIES),
+    "body": [name for name in BODIES if name not in COMBINED],
     "layout": ["bthd", "bhtd", "fused", "packed"],
     "group": ["none", "floordiv", "mod"],
     "orient": ["KV", "VK"],
@@ -165,20 +173,24 @@ AXES = {
 def _case(values):
     named = dict(zip(AXES, values))
     named["key"], named["value"] = named.pop("size")
-    return Case(**named)
+    case = Case(**named)
+    return case if case.valid() else None
 
 
-def pairwise():
-    """A small set in which every pair of values of two axes occurs in some case, if it can."""
+def pairwise(axes, make, tells):
+    """A small set in which every pair of values of two axes occurs in some case, if it can.
+
+    make: values, in the order of the axes, to a case or None. tells: whether a run with these
+    values says something about two axes other than its number of tokens and sequences."""
     rng = np.random.default_rng(1)
-    axes = list(AXES.values())
-    names = list(AXES)
-    sizes = {names.index("batch"), names.index("tokens")}
+    names, axes = list(axes), list(axes.values())
+    sizes = {i for i, name in enumerate(names) if name in ("batch", "tokens")}
+
+    def values_of(pick):
+        return [x[p] for x, p in zip(axes, pick)]
 
     def pairs_of(pick):
-        values = dict(zip(names, ([x[p] for x, p in zip(axes, pick)])))
-        # A run without tokens, or of one, tells nothing about two other axes.
-        runs = values["batch"] > 0 and values["tokens"] > 1
+        runs = tells(dict(zip(names, values_of(pick))))
         return {(i, pick[i], j, pick[j]) for i, j in itertools.combinations(range(len(axes)), 2)
                 if runs or sizes & {i, j}}
 
@@ -192,14 +204,65 @@ def pairwise():
             pick = [int(rng.integers(len(axis))) for axis in axes]
             pick[i], pick[j] = a, b
             gain = len(missing & pairs_of(pick))
-            if gain > best_gain and _case([x[p] for x, p in zip(axes, pick)]).valid():
+            if gain > best_gain and make(values_of(pick)):
                 best, best_gain = pick, gain
         if best is None:  # the two values exclude each other
             missing.discard((i, a, j, b))
             continue
         missing -= pairs_of(best)
-        cases.append(_case([x[p] for x, p in zip(axes, best)]))
+        cases.append(make(values_of(best)))
     return cases
+
+
+# What chunks depend on. tokens: a name, and the number for chunks of C tokens.
+TOKENS = {"0": lambda c: 0, "1": lambda c: 1, "C-1": lambda c: c - 1, "C": lambda c: c,
+          "C+1": lambda c: c + 1, "2C+7": lambda c: 2 * c + 7}
+WIDTHS = [100, 1, 8, 60, 128, 257]
+GRID = {
+    "body": ["gated-delta", "scalar-decay", "gla", "kda", "dplr", "rwkv6", "normalised",
+             "delta-product"],
+    "layout": AXES["layout"],
+    "group": AXES["group"],
+    "orient": AXES["orient"],
+    "reverse": AXES["reverse"],
+    "dtype": ["f64", "f32", "bf16"],
+    "chunk": [16, 8, 32],
+    "tokens": ["2C+7", "C+1", "C-1", "C", "0", "1"],
+    "key": WIDTHS,
+    "value": WIDTHS,
+}
+
+
+def _grid_case(values):
+    """(Case, chunk), or None."""
+    named = dict(zip(GRID, values))
+    chunk, tokens = named.pop("chunk"), named["tokens"]
+    named["tokens"] = TOKENS[tokens](chunk)
+    if named["layout"] == "packed":  # sequences of all lengths, in turns
+        first = list(TOKENS).index(tokens)
+        lengths = [TOKENS[name](chunk) for name in TOKENS]
+        named["lengths"] = tuple(lengths[first:] + lengths[:first])
+        named["tokens"] = sum(lengths)
+    case = Case(**named, batch=1)
+    return (case, chunk) if case.valid() else None
+
+
+def chunk_grid(full=False):
+    """name -> (Case, chunk): numbers of tokens around the chunk and widths that nothing divides.
+
+    full: all combinations of chunk, tokens and widths; what the other axes are is drawn."""
+    if full:
+        rng, (drawn, crossed) = np.random.default_rng(4), np.split(list(GRID), [6])
+        grid = []
+        for sizes in itertools.product(*(GRID[name] for name in crossed)):
+            case = None
+            while case is None:
+                others = [GRID[name][rng.integers(len(GRID[name]))] for name in drawn]
+                case = _grid_case([*others, *sizes])
+            grid.append(case)
+    else:
+        grid = pairwise(GRID, _grid_case, lambda values: values["tokens"] not in ("0", "1"))
+    return {f"{case.name}.C{chunk}": (case, chunk) for case, chunk in grid}
 
 
 def long_runs():
@@ -232,7 +295,10 @@ def every_combination():
 
 
 def all_cases(full=False):
-    cases = pairwise() + odd_widths() + long_runs() + (every_combination() if full else [])
+    # A run without tokens, or of one, tells nothing about two other axes.
+    tells = lambda values: values["batch"] > 0 and values["tokens"] > 1
+    cases = pairwise(AXES, _case, tells) + odd_widths() + long_runs()
+    cases += every_combination() if full else []
     return {c.name: c for c in cases}
 
 

@@ -25,7 +25,7 @@ class Writer:
     def __init__(self, case):
         self.case, self.body = case, BODIES[case.body]
         self.state = "f64" if case.dtype == "f64" else "f32"  # element type of states and gates
-        self.sizes = {"K": case.key, "V": case.value, "R": 2}
+        self.sizes = {"K": case.key, "V": case.value, "R": 2, "N": 3}
         self.packed = case.layout == "packed"
         self.lead = "s" if self.packed else "b"
         self.step = [self.body.block] if self.body.block else []
@@ -159,7 +159,7 @@ class Writer:
         vector = lambda d, element: tensor(self.shape(d), element)
         fields = {"e": self.state, "K": self.case.key, "V": self.case.value,
                   "tK": vector("K", self.state), "tV": vector("V", self.state),
-                  "rowk": vector("K", self.case.dtype), "rowsv": vector("RV", self.state),
+                  "rowk": vector("K", self.case.dtype),
                   "aK": axes.index("K"), "aV": axes.index("V")}
         fields.update({name: vector(dims, self.state) for name, dims in self.states.items()})
         lines = []

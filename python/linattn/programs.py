@@ -12,7 +12,7 @@ from . import numerics
 from .scan import scan
 
 # kind: a step op ("decay", "read", "write"), an elementwise op (a key of ELEMENTWISE), or one of
-# "splat", "constant", "position", "extend", "matvec", "dot".
+# "splat", "constant", "position", "extend", "matvec", "dot", "custom".
 Op = namedtuple("Op", "kind result operands attributes")
 
 NARROW = {"f64": "f32", "f32": "bf16"}  # the type of inputs that are narrower than the state
@@ -99,6 +99,11 @@ class Program:
     def apply(self, kind, *operands):
         return self.op(kind, self.shapes[operands[0]], *operands)
 
+    def custom(self, shape, text, numpy, *operands):
+        """Any MLIR beside its meaning. text: {name} is the result, {0} .. the operands, {t0} ..
+        their types, {type} that of the result; numpy: the operands, [n, *shape], to the result."""
+        return self.op("custom", shape, *operands, text=text, numpy=numpy)
+
     def splat(self, scalar, shape):
         return self.op("splat", shape, scalar) if shape else scalar
 
@@ -184,6 +189,8 @@ def _evaluate(op, x, values, dtype):
         return np.sum(x[0] * x[1][:, None, :], axis=-1)
     if op.kind == "dot":
         return np.sum(x[0] * x[1], axis=-1)
+    if op.kind == "custom":
+        return attributes["numpy"](*x)
     return ELEMENTWISE[op.kind](*x).astype(dtype, copy=False)
 
 
@@ -367,6 +374,10 @@ class _Writer:
                     f"{into} = linalg.{op.kind} ins({', '.join(of)} : {types}) "
                     f"outs({name}_0 : {tensor}) -> {tensor}",
                     *([f"{name} = tensor.extract {into}[] : {tensor}"] * (op.kind == "dot"))]
+        if op.kind == "custom":
+            named = {f"t{i}": t(o) for i, o in enumerate(op.operands)}
+            text = op.attributes["text"].format(*of, name=name, type=result, **named)
+            return text.strip().splitlines()
         return [f"{name} = {op.kind} {', '.join(of)} : {result}"]
 
     def setup(self):

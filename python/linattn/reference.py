@@ -267,6 +267,77 @@ def delta_product(q, k, v, g, beta, **options):
     return _run(step, [q, k], [v, g, beta], _matrix(k, v), **options)
 
 
+def gdn2(q, k, v, f, b, w, a_log, dt_bias, **options):
+    """Gated DeltaNet-2 from raw gates: g = -e^a_log softplus(f + dt_bias); b, w -> sigmoid;
+    k -> l2norm; X = diag(e^g) S; S = X + k (w v - (b k)^T X)^T; o = S^T q.
+
+    f, b [B, T, H, K]; w [B, T, H, V]; a_log [H]; dt_bias [H, K]."""
+
+    def step(states, tokens, params):
+        (s,), (q, k, v, f, b, w), (a_log, dt_bias) = states, tokens, params
+        k, b, w = l2norm(k), sigmoid(b), sigmoid(w)
+        x = np.exp(-_rows(np.exp(a_log)) * softplus(f + dt_bias))[:, :, None] * s
+        s = x + _outer(k, w * v - _read(x, b * k))
+        return _read(s, q), [s]
+
+    return _run(step, [q, k], [v, f, b, w], _matrix(k, v), params=[a_log, dt_bias], **options)
+
+
+def eda(q, k, v, g, x, gamma, beta, **options):
+    """Erase then delta: Y = diag(e^g) S; X = Y - gamma x (x^T Y); S = X + beta k (v - k^T X)^T;
+    o = S^T q. g, x [B, T, H, K]; gamma, beta [B, T, H]."""
+
+    def step(states, tokens, _):
+        (s,), (q, k, v, g, x, gamma, beta) = states, tokens
+        s = np.exp(g)[:, :, None] * s
+        s = s - _outer(x, _rows(gamma) * _read(s, x))
+        s = s + _outer(k, _rows(beta) * (v - _read(s, k)))
+        return _read(s, q), [s]
+
+    return _run(step, [q, k], [v, g, x, gamma, beta], _matrix(k, v), **options)
+
+
+def iplr(q, k, v, a, b, **options):
+    """IPLR: S = S + b (a^T S) + k v^T; o = S^T q. a, b [B, T, H, K]."""
+
+    def step(states, tokens, _):
+        (s,), (q, k, v, a, b) = states, tokens
+        s = s + _outer(b, _read(s, a)) + _outer(k, v)
+        return _read(s, q), [s]
+
+    return _run(step, [q, k], [v, a, b], _matrix(k, v), **options)
+
+
+def hla(q, k, v, log_gamma, **options):
+    """Second-order attention with decay c = e^log_gamma [H]: G = c^2 G + k (k^T c C)^T, then
+    P = c P + k k^T; C = c C + q v^T; o = q^T (P C - G). States P [N, H, K, K]; C, G [N, H, K, V]."""
+
+    def step(states, tokens, params):
+        (p, c, g), (q, k, v), gamma = states, tokens, np.exp(params[0])[:, None, None]
+        p, c = gamma * p, gamma * c
+        g = gamma**2 * g + _outer(k, _read(c, k))
+        p, c = p + _outer(k, k), c + _outer(q, v)
+        return _read(p @ c - g, q), [p, c, g]
+
+    shapes = [2 * k.shape[3:]] + 2 * _matrix(k, v)
+    return _run(step, [q, k], [v], shapes, params=[log_gamma], **options)
+
+
+def hla_normalised(q, k, v, **options):
+    """Second-order attention over its sum of weights: as `hla` without decay; with v = 1, m for C
+    and h for G: h = h + k (k . m); m = m + q; o = q^T (P C - G) / (q^T (P m - h))."""
+
+    def step(states, tokens, _):
+        (p, c, g, m, h), (q, k, v) = states, tokens
+        g, h = g + _outer(k, _read(c, k)), h + k * _rows(np.sum(k * m, axis=-1))
+        p, c, m = p + _outer(k, k), c + _outer(q, v), m + q
+        below = np.sum(q * (_read_value(p, m) - h), axis=-1)
+        return _read(p @ c - g, q) / _rows(below), [p, c, g, m, h]
+
+    shapes = [2 * k.shape[3:]] + 2 * _matrix(k, v) + 2 * [k.shape[3:]]
+    return _run(step, [q, k], [v], shapes, **options)
+
+
 def running_mean(q, k, v, cu_seqlens=None, **options):
     """S = S + k v^T; o = S^T q / (t + 1), t counted inside the sequence, in memory order."""
     batch, tokens, heads = v.shape[:3]

@@ -42,6 +42,16 @@ def call(arguments, folder=None):
     return done.stdout
 
 
+def chunk_ir(path, chunk=8):
+    """The file after linattn-chunk, and the reasons of its remarks where it did nothing."""
+    command = [tool("la-opt"), path, f"--linattn-chunk=chunk={chunk} subchunk=4",
+               "--remark-format=emitRemark", "--remarks-filter-missed=linattn-chunk"]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+    if done.returncode:
+        raise RunError(f"{' '.join(map(str, command))}\n{done.stderr}")
+    return done.stdout, re.findall(r"\[Missed\].*", done.stderr)
+
+
 def pipeline(chunk=0, subchunk=16):
     """The option of la-run for code that runs token by token or, for any number of tokens, in
     chunks; without it, la-run has the default plan in chunks and runs few tokens one by one."""

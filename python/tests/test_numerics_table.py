@@ -7,15 +7,9 @@ from linattn import numerics_table, runner
 from linattn.bodies import BODIES
 
 
-@pytest.fixture
-def built():
-    if not runner.tool("la-run").exists():
-        pytest.skip(f"{runner.tool('la-run')} is not built")
-
-
 @pytest.mark.parametrize("dtype", numerics_table.TYPES)
 @pytest.mark.parametrize("form", numerics_table.FORMS)
-def test_no_entry_is_beyond_its_bound(form, dtype, tmp_path, built):
+def test_no_entry_is_beyond_its_bound(form, dtype, tmp_path, la_run):
     entries = list(numerics_table.entries_of(form, dtype, tmp_path, quick=True))
     assert {(e.chunk, e.result) for e in entries} == {
         (chunk, result) for chunk in (0, 16, 64) for result in ("out", "state")}
@@ -26,7 +20,7 @@ def test_no_entry_is_beyond_its_bound(form, dtype, tmp_path, built):
     ("gated-delta", 0), ("gated-delta", 16), ("gated-delta", 64), ("kda", 0), ("kda", 64),
     pytest.param("kda", 16, marks=pytest.mark.xfail(strict=True, reason=(
         "error 1.0e-4, bound 6.8e-5: the bracket adds up its K products one by one")))])
-def test_reflections_of_one_key(form, chunk, tmp_path, built):
+def test_reflections_of_one_key(form, chunk, tmp_path, la_run):
     """beta 2 and one key: a rounding of k . k in a chunk is the same for all pairs of tokens."""
     heads = [("-0.01", keys, 2.0) for keys in ("near-parallel", "repeated") for _ in range(8)]
     entries = numerics_table.measure(form, "f32", (chunk,), heads, tmp_path, width=64)

@@ -25,7 +25,7 @@ def random_inputs(name, tokens=21, batch=2, heads=4, **sizes):
     """The arrays of a generated case: [B, T, H, ...]."""
     body = BODIES[name]
     rng = np.random.default_rng(5)
-    dims = {"K": 6, "V": 5, "R": 2, **sizes}
+    dims = {"K": 6, "V": 5, "R": 2, "N": 3, **sizes}
     arrays = {}
     for operand in body.inputs:
         lead = () if operand.heads == "param" else (batch, tokens)
@@ -115,6 +115,26 @@ def test_normalised_closed_form():
     weights = np.tril(phi(q) @ np.swapaxes(phi(k), -1, -2))
     want = weights @ v / weights.sum(-1, keepdims=True)
     assert relative_error(run("normalised", a).out, np.moveaxis(want, 1, 2)) < 1e-9
+
+
+def test_second_order_closed_form():
+    """o_i = sum over s <= j <= i of (q_i k_j) (q_s k_j) v_s gamma^(i - j) gamma^(i - s)."""
+    a = random_inputs("hla")
+    q, k, v = (np.moveaxis(x, 2, 1) for x in list(a.values())[:3])
+    t = np.arange(q.shape[2])
+    decay = np.tril(np.exp(a["log_gamma"][:, None, None] * (t[:, None] - t)))
+    scores = np.tril(q @ np.swapaxes(k, -1, -2))
+    want = ((scores * decay) @ np.swapaxes(np.tril(scores), -1, -2) * decay) @ v
+    assert relative_error(run("hla", a).out, np.moveaxis(want, 1, 2)) < 1e-12
+
+
+def test_second_order_normaliser():
+    a = random_inputs("hla-normalised")
+    q, k, v = (np.moveaxis(x, 2, 1) for x in a.values())
+    scores = np.tril(q @ np.swapaxes(k, -1, -2))
+    weights = np.tril(scores @ np.swapaxes(scores, -1, -2))
+    want = weights @ v / weights.sum(-1, keepdims=True)
+    assert relative_error(run("hla-normalised", a).out, np.moveaxis(want, 1, 2)) < 1e-11
 
 
 def test_special_cases_agree():

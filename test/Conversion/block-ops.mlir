@@ -36,17 +36,15 @@ func.func @running_product_reverse(%a: tensor<8x4xf32>) -> tensor<8x4xf32> {
 
 // -----
 
-// All pairs at once; row i is masked with 1 for every earlier token.
+// All pairs at once, of which those below the diagonal count.
 // CHECK-LABEL: func.func @bracket(
 // CHECK-SAME:      %[[R:[^:]+]]: tensor<8x4xf32>, %[[W:[^:]+]]: tensor<8x4xf32>
-// CHECK:         %[[FLIPPED:.+]] = linalg.transpose ins(%[[W]] : tensor<8x4xf32>)
-// CHECK:         %[[ALL:.+]] = linalg.matmul ins(%[[R]], %[[FLIPPED]] :
-// CHECK:         scf.for %[[I:[^ ]+]] = %c0 to %c8 step %c1 iter_args(%[[PAIRS:.+]] = %[[ALL]], %[[MASK:.+]] = %{{.+}})
-// CHECK:           %[[ROW:.+]] = tensor.extract_slice %[[PAIRS]][%[[I]], 0] [1, 8]
-// CHECK:           %[[MASKED:.+]] = arith.mulf %[[ROW]], %[[MASK]]
-// CHECK:           tensor.insert_slice %[[MASKED]] into %[[PAIRS]][%[[I]], 0]
-// CHECK:           tensor.insert %{{.+}} into %[[MASK]][%[[I]]]
-// CHECK:           scf.yield
+// CHECK:         %[[ALL:.+]] = linalg.matmul indexing_maps = {{.*}} ins(%[[R]], %[[W]] :
+// CHECK:         linalg.generic {{.*}} ins(%[[ALL]] :
+// CHECK-DAG:       %[[ROW:.+]] = linalg.index 0
+// CHECK-DAG:       %[[COLUMN:.+]] = linalg.index 1
+// CHECK:           %[[BELOW:.+]] = arith.cmpi ugt, %[[ROW]], %[[COLUMN]]
+// CHECK:           arith.select %[[BELOW]], %{{.+}}, %cst
 func.func @bracket(%r: tensor<8x4xf32>, %w: tensor<8x4xf32>) -> tensor<8x8xf32> {
   %b = linattn.bracket %r, %w : tensor<8x4xf32>, tensor<8x4xf32>
   return %b : tensor<8x8xf32>
@@ -54,19 +52,20 @@ func.func @bracket(%r: tensor<8x4xf32>, %w: tensor<8x4xf32>) -> tensor<8x8xf32> 
 
 // -----
 
-// The mask of the next row is scaled by this token's decay; then the diagonal.
+// Column j of the multipliers is 1 up to row j, so that its running product is that of the tokens between;
+// then the diagonal.
 // CHECK-LABEL: func.func @bracket_scalar_decay(
 // CHECK-SAME:      %[[A:[^:]+]]: tensor<8xf32>, %[[D:[^:]+]]: tensor<8xf32>)
-// CHECK:         linalg.matmul
-// CHECK:         %[[B:.+]]:2 = scf.for %[[I:[^ ]+]] = %c0 to %c8 step %c1 iter_args(%{{.+}} = %{{.+}}, %[[MASK:.+]] = %{{.+}})
-// CHECK:           arith.mulf %{{.+}}, %[[MASK]]
-// CHECK:           %[[FACTOR:.+]] = tensor.extract %[[A]][%[[I]]]
-// CHECK:           %[[FACTORS:.+]] = tensor.splat %[[FACTOR]]
-// CHECK:           %[[DECAYED:.+]] = arith.mulf %[[MASK]], %[[FACTORS]]
-// CHECK:           tensor.insert %{{.+}} into %[[DECAYED]][%[[I]]]
-// CHECK:         scf.for %[[J:[^ ]+]] = %c0 to %c8 step %c1 iter_args(%[[WHOLE:.+]] = %[[B]]#0)
-// CHECK:           %[[ENTRY:.+]] = tensor.extract %[[D]][%[[J]]]
-// CHECK:           tensor.insert %[[ENTRY]] into %[[WHOLE]][%[[J]], %[[J]]]
+// CHECK:         %[[ALL:.+]] = linalg.matmul
+// CHECK:         %[[FACTORS:.+]] = linalg.generic {{.*}} ins(%[[A]] :
+// CHECK:           arith.cmpi ugt
+// CHECK:         %[[BETWEEN:.+]] = scf.for
+// CHECK:           tensor.extract_slice %[[FACTORS]]
+// CHECK:         %[[BELOW:.+]] = linalg.generic {{.*}} ins(%[[ALL]], %[[BETWEEN]] :
+// CHECK:           arith.mulf
+// CHECK:           arith.select
+// CHECK:         linalg.generic {{.*}} ins(%[[BELOW]], %[[D]] :
+// CHECK:           arith.cmpi eq
 func.func @bracket_scalar_decay(%r: tensor<8x4xf32>, %w: tensor<8x4xf32>, %a: tensor<8xf32>, %d: tensor<8xf32>) -> tensor<8x8xf32> {
   %b = linattn.bracket %r, %w decay %a diagonal %d : tensor<8x4xf32>, tensor<8x4xf32> decay tensor<8xf32> diagonal tensor<8xf32>
   return %b : tensor<8x8xf32>
@@ -74,22 +73,26 @@ func.func @bracket_scalar_decay(%r: tensor<8x4xf32>, %w: tensor<8x4xf32>, %a: te
 
 // -----
 
-// Two triangles of 4 rows token by token, and one product for the square below them: reads moved to the
-// border from behind, writes from before.
+// Two triangles of 4 rows pair by pair, in which the write decays from row to row, and one product for the
+// square below them: reads moved to the border from behind, writes from before.
 // CHECK-LABEL: func.func @bracket_channel_decay(
 // CHECK-SAME:      %[[R:[^:]+]]: tensor<8x2xf32>, %[[W:[^:]+]]: tensor<8x2xf32>, %[[A:[^:]+]]: tensor<8x2xf32>)
-// CHECK:         %[[UPPER:.+]]:3 = scf.for %{{.+}} = %c0 to %c4
-// CHECK:           linalg.generic
-// CHECK:         %[[WITH_UPPER:.+]] = tensor.insert_slice %[[UPPER]]#0 into %{{.+}}[0, 0] [4, 4]
-// CHECK:         %[[LOWER:.+]]:3 = scf.for %{{.+}} = %c0 to %c4
-// CHECK:         %[[WITH_LOWER:.+]] = tensor.insert_slice %[[LOWER]]#0 into %[[WITH_UPPER]][4, 4] [4, 4]
-// CHECK:         %[[READ_PRODUCT:.+]] = scf.for
+// CHECK:         %[[UPPER:.+]]:2 = scf.for %[[J:[^ ]+]] = %c0 to %c3 step %c1 iter_args(
+// CHECK:           %[[WRITE:.+]] = tensor.extract_slice %[[W]][%[[J]], 0] [1, 2]
+// CHECK:           %[[NEXT:.+]] = arith.addi %[[J]], %c1
+// CHECK:           scf.for %[[I:[^ ]+]] = %[[NEXT]] to %c4 step %c1 iter_args(%[[PAIRS:[^ ]+]] = %{{[^ ]+}}, %[[DECAYED:[^ ]+]] =
+// CHECK-DAG:         %[[READ:.+]] = tensor.extract_slice %[[R]][%[[I]], 0] [1, 2]
+// CHECK-DAG:         %[[DECAY:.+]] = tensor.extract_slice %[[A]][%[[I]], 0] [1, 2]
+// CHECK:             linalg.generic {{.*}} ins(%[[READ]], %[[DECAY]] : {{.*}} outs(%{{.+}}, %[[DECAYED]] :
+// CHECK:             tensor.insert %{{.+}} into %[[PAIRS]][%[[I]], %[[J]]]
+// CHECK:         %[[LOWER:.+]]:2 = scf.for %{{.+}} = %c4 to %c7
+// CHECK:           scf.for
+// CHECK:         %[[READ_PRODUCT:[^ :]+]] = scf.for
 // CHECK:         %[[READS:.+]] = arith.mulf %{{.+}}, %[[READ_PRODUCT]]
-// CHECK:         %[[WRITE_PRODUCT:.+]] = scf.for
+// CHECK:         %[[WRITE_PRODUCT:[^ :]+]] = scf.for
 // CHECK:         %[[WRITES:.+]] = arith.mulf %{{.+}}, %[[WRITE_PRODUCT]]
-// CHECK:         %[[FLIPPED:.+]] = linalg.transpose ins(%[[WRITES]] :
-// CHECK:         %[[SQUARE:.+]] = linalg.matmul ins(%[[READS]], %[[FLIPPED]] :
-// CHECK:         tensor.insert_slice %[[SQUARE]] into %[[WITH_LOWER]][4, 0] [4, 4]
+// CHECK:         %[[SQUARE:.+]] = linalg.matmul indexing_maps = {{.*}} ins(%[[READS]], %[[WRITES]] :
+// CHECK:         tensor.insert_slice %[[SQUARE]] into %[[LOWER]]#0[4, 0] [4, 4]
 func.func @bracket_channel_decay(%r: tensor<8x2xf32>, %w: tensor<8x2xf32>, %a: tensor<8x2xf32>) -> tensor<8x8xf32> {
   %b = linattn.bracket %r, %w decay %a subchunk 4 : tensor<8x2xf32>, tensor<8x2xf32> decay tensor<8x2xf32>
   return %b : tensor<8x8xf32>
@@ -97,15 +100,16 @@ func.func @bracket_channel_decay(%r: tensor<8x2xf32>, %w: tensor<8x2xf32>, %a: t
 
 // -----
 
-// Row i from the rows before it.
+// Row i from the rows before it, the others times 0.
 // CHECK-LABEL: func.func @solve_one_block(
 // CHECK-SAME:      %[[A:[^:]+]]: tensor<8x8xf32>, %[[RHS:[^:]+]]: tensor<8x4xf32>)
 // CHECK-NOT:     linalg.matmul
+// CHECK:         %[[LOWER:.+]] = linalg.generic {{.*}} ins(%[[A]] :
+// CHECK:           arith.cmpi ugt
 // CHECK:         scf.for %[[I:[^ ]+]] = %c1 to %c8 step %c1 iter_args(%[[X:.+]] = %[[RHS]])
-// CHECK:           %[[WEIGHTS:.+]] = tensor.extract_slice %[[A]][%[[I]], 0] [1, %[[I]]]
-// CHECK:           %[[EARLIER:.+]] = tensor.extract_slice %[[X]][0, 0] [%[[I]], 4]
+// CHECK:           %[[WEIGHTS:.+]] = tensor.extract_slice %[[LOWER]][%[[I]], 0] [1, 8]
 // CHECK:           %[[ROW:.+]] = tensor.extract_slice %[[X]][%[[I]], 0] [1, 4]
-// CHECK:           %[[SOLVED:.+]] = linalg.vecmat ins(%[[WEIGHTS]], %[[EARLIER]] :{{.*}} outs(%[[ROW]] :
+// CHECK:           %[[SOLVED:.+]] = linalg.vecmat ins(%[[WEIGHTS]], %[[X]] :{{.*}} outs(%[[ROW]] :
 // CHECK:           tensor.insert_slice %[[SOLVED]] into %[[X]][%[[I]], 0] [1, 4]
 func.func @solve_one_block(%a: tensor<8x8xf32>, %r: tensor<8x4xf32>) -> tensor<8x4xf32> {
   %x = linattn.solve %a, %r : tensor<8x8xf32>, tensor<8x4xf32>

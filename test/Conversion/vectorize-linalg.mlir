@@ -37,3 +37,60 @@ func.func @dynamic_sum(%a: memref<?xf32>, %sum: memref<f32>) {
   }
   return
 }
+
+// What happens to the init right before is done where the sums start: one pass over it.
+// CHECK-LABEL: func.func @scaled_update(
+// CHECK-SAME:      %[[S:[^:]+]]: memref<8x32xf32>, %[[D:[^:]+]]: memref<8xf32>
+// CHECK-NOT:     linalg
+// CHECK:         vector.transfer_read %[[S]]
+// CHECK:         memref.load %[[D]]
+// CHECK:         arith.mulf
+// CHECK:         scf.for {{.*}} iter_args
+// CHECK:           arith.addf
+// CHECK:         vector.transfer_write %{{.+}}, %[[S]]
+// CHECK-NOT:     vector.transfer_read %[[S]]
+// CHECK:         return
+func.func @scaled_update(%s: memref<8x32xf32>, %d: memref<8xf32>, %w: memref<4x8xf32>, %u: memref<4x32xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(k, v) -> (k)>, affine_map<(k, v) -> (k, v)>], iterator_types = ["parallel", "parallel"]}
+      ins(%d : memref<8xf32>) outs(%s : memref<8x32xf32>) {
+  ^bb0(%x: f32, %old: f32):
+    %n = arith.mulf %old, %x : f32
+    linalg.yield %n : f32
+  }
+  linalg.generic {indexing_maps = [affine_map<(t, k, v) -> (t, k)>, affine_map<(t, k, v) -> (t, v)>, affine_map<(t, k, v) -> (k, v)>],
+                  iterator_types = ["reduction", "parallel", "parallel"]}
+      ins(%w, %u : memref<4x8xf32>, memref<4x32xf32>) outs(%s : memref<8x32xf32>) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %p = arith.mulf %x, %y : f32
+    %n = arith.addf %acc, %p : f32
+    linalg.yield %n : f32
+  }
+  return
+}
+
+// Not if something between may touch it.
+// CHECK-LABEL: func.func @store_between(
+// CHECK:         vector.transfer_write %{{.+}}, %[[S:[a-z0-9]+]][
+// CHECK:         memref.store
+// CHECK:         vector.transfer_read %[[S]]
+func.func @store_between(%s: memref<4x32xf32>, %x: f32, %w: memref<4x4xf32>, %u: memref<4x32xf32>) {
+  %c0 = arith.constant 0 : index
+  linalg.fill ins(%x : f32) outs(%s : memref<4x32xf32>)
+  memref.store %x, %s[%c0, %c0] : memref<4x32xf32>
+  linalg.matmul ins(%w, %u : memref<4x4xf32>, memref<4x32xf32>) outs(%s : memref<4x32xf32>)
+  return
+}
+
+// A vector of booleans would be packed into bits, but everybody else loads a byte for each.
+// CHECK-LABEL: func.func @booleans(
+// CHECK:         linalg.generic
+func.func @booleans(%x: memref<8xf32>, %b: memref<8xi1>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : memref<8xf32>) outs(%b : memref<8xi1>) {
+  ^bb0(%e: f32, %old: i1):
+    %zero = arith.constant 0.0 : f32
+    %n = arith.cmpf olt, %e, %zero : f32
+    linalg.yield %n : i1
+  }
+  return
+}

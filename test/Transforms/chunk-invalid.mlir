@@ -1,4 +1,5 @@
-// Every reason for which a recurrence stays token by token, at the op that is in the way.
+// Every reason for which a state, and with it the recurrence if no other state has a chunk form, is run
+// token by token, at the op that is in the way.
 
 // RUN: la-opt %s --linattn-chunk --remarks-filter=linattn-chunk --remark-format=emitRemark --split-input-file --verify-diagnostics
 // RUN: not la-opt %s --linattn-chunk=chunk=0 2>&1 | FileCheck %s --check-prefix=CHUNK0
@@ -267,6 +268,7 @@ func.func @states_depend_on_each_other(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>,
     %p = linattn.read %Z at %kt along 0 : tensor<8x8xf32>, tensor<8xf32>
     // expected-remark @below {{state #0 is run token by token: states #0 and #1 depend on each other}}
     %n = linattn.write %S at %kt along 0 value %p : tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>
+    // expected-remark @below {{state #1 is run token by token: states #0 and #1 depend on each other}}
     %m = linattn.write %Z at %kt along 0 value %q : tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>
     linattn.yield %q, %n, %m : tensor<8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
   }
@@ -275,28 +277,29 @@ func.func @states_depend_on_each_other(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>,
 
 // -----
 
-func.func @no_lifted_form(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>, %o: tensor<?x8xf32>, %s: tensor<8x8xf32>, %z: tensor<8x8xf32>) -> (tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
-  %r:3 = linattn.recurrence [time]
+// An op for every row, whose results have a size that the next row may not have.
+func.func @no_lifted_form(%k: tensor<?x8xf32>, %v: tensor<?x?xf32>, %w: tensor<?x?xf32>, %s: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %r = linattn.recurrence [time]
       ins(%k via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %kt : tensor<8xf32>,
-          %v via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %vt : tensor<8xf32>)
-      outs(%o via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32>)
-      states(%s via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %S : tensor<8x8xf32>,
-             %z via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %Z : tensor<8x8xf32>) {
-    %q = linattn.read %S at %kt along 0 : tensor<8x8xf32>, tensor<8xf32>
+          %v via affine_map<(t, d) -> (t, d)> : tensor<?x?xf32> as %vt : tensor<?xf32>,
+          %w via affine_map<(t, d) -> (t, d)> : tensor<?x?xf32> as %wt : tensor<?xf32>)
+      states(%s via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %S : tensor<8x8xf32>) {
     %c = arith.constant 0 : index
     %x = tensor.extract %kt[%c] : tensor<8xf32>
-    %zero = arith.constant 0.0 : f32
-    %p = arith.cmpf ogt, %x, %zero : f32
-    // expected-remark @below {{the recurrence is run token by token: 'scf.if' has no form for several tokens at once}}
-    %y = scf.if %p -> tensor<8xf32> {
-      scf.yield %kt : tensor<8xf32>
+    %zero = arith.constant dense<0.0> : tensor<f32>
+    %p = arith.cmpf ogt, %x, %x : f32
+    // expected-remark @below {{the recurrence is run token by token: 'scf.if' has no form for several tokens at once, and a result of dynamic size}}
+    %y = scf.if %p -> tensor<?xf32> {
+      scf.yield %vt : tensor<?xf32>
     } else {
-      scf.yield %vt : tensor<8xf32>
+      scf.yield %wt : tensor<?xf32>
     }
-    %n = linattn.write %S at %kt along 0 value %y : tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>
-    linattn.yield %q, %n, %Z : tensor<8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+    %g = linalg.dot ins(%y, %y : tensor<?xf32>, tensor<?xf32>) outs(%zero : tensor<f32>) -> tensor<f32>
+    %h = tensor.extract %g[] : tensor<f32>
+    %n = linattn.decay %S by %h : tensor<8x8xf32>, f32
+    linattn.yield %n : tensor<8x8xf32>
   }
-  return %r#0, %r#1, %r#2 : tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+  return %r : tensor<8x8xf32>
 }
 
 // -----
@@ -340,7 +343,9 @@ func.func @circle_of_states(%k: tensor<?x8xf32>, %a: tensor<8x8xf32>, %b: tensor
     %rc = linattn.read %C at %kt along 0 : tensor<8x8xf32>, tensor<8xf32>
     // expected-remark @below {{state #0 is run token by token: states #0 and #1 depend on each other}}
     %A1 = linattn.write %A at %kt along 0 value %rc : tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>
+    // expected-remark @below {{state #1 is run token by token: states #0 and #1 depend on each other}}
     %B1 = linattn.write %B at %kt along 0 value %ra : tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>
+    // expected-remark @below {{state #2 is run token by token: states #0 and #2 depend on each other}}
     %C1 = linattn.write %C at %kt along 0 value %rb : tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>
     linattn.yield %A1, %B1, %C1 : tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
   }

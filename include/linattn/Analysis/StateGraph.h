@@ -1,4 +1,4 @@
-//===- StateGraph.h - how the states of a recurrence evolve ------------------------*- C++ -*-===//
+//===- StateGraph.h - how the states of a recurrence evolve -------------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,6 +10,7 @@
 
 #include "linattn/IR/LinAttn.h"
 
+#include "llvm/ADT/SmallBitVector.h"
 #include <vector>
 
 namespace mlir::linattn {
@@ -59,6 +60,12 @@ struct StateInfo {
   llvm::DenseSet<Value> dependent;
 };
 
+/// States that depend on each other, directly or in a circle; usually one state.
+struct StateComponent {
+  SmallVector<unsigned> states; ///< in order; more than one: all of them are sequential
+  bool isSequential;
+};
+
 /// Classifies every state of a recurrence by abstract interpretation of its updates
 /// (docs/ChunkDerivation.md says why the rules are what they are).
 class StateGraph {
@@ -66,16 +73,30 @@ public:
   explicit StateGraph(RecurrenceOp op);
 
   ArrayRef<StateInfo> getStates() const { return states; }
+  /// Each component depends on earlier ones only.
+  ArrayRef<StateComponent> getComponents() const { return components; }
   /// The state that a read or write works on; null if it is none that the graph follows.
   const StateInfo *lookup(Operation *step) const;
-  bool isChunkable() const {
-    return llvm::all_of(states,
-                        [](const StateInfo &s) { return s.stateClass == StateClass::lowRank; });
-  }
+  /// The states from whose values before the token `value` is computed.
+  llvm::SmallBitVector getSources(Value value) const { return sources.lookup(value); }
+  llvm::SmallBitVector getSources(Operation *op) const;
+  /// True if the new value of state `to` depends on state `from`, at once or by way of other states
+  /// and later tokens.
+  bool feeds(unsigned from, unsigned to) const { return successors[from][to]; }
+  /// True if a chunk has something to gain: some state that is changed or read has a chunk form.
+  bool isChunkable() const;
   void print(raw_ostream &os) const;
 
 private:
+  // StateComponents.cpp
+  void findSources(RecurrenceOp op);
+  void findComponents(RecurrenceOp op);
+  bool joinWhatLoopsNeed(RecurrenceOp op, const StateComponent &component);
+
   std::vector<StateInfo> states;
+  std::vector<StateComponent> components;
+  llvm::DenseMap<Value, llvm::SmallBitVector> sources;
+  SmallVector<llvm::SmallBitVector> successors; ///< of each state, transitively
 };
 
 } // namespace mlir::linattn

@@ -62,13 +62,23 @@ def VectorizeLinalgPass : Pass<"linattn-vectorize-linalg"> {
   let summary = "Turn linalg ops on buffers into loops over vectors";
   let description = [{
     Tiles every `linalg` op on memrefs to rows of up to `unroll` vector registers along its innermost dim, with masks where the extent is not a multiple, and keeps
-    accumulators in registers. Ops that cannot be vectorised are left alone.
+    accumulators in registers. Products of rows with rows (`A B^T`) keep their lanes along the rows. An elementwise op right before a sum that starts from its
+    result is done where the sum starts. Ops that cannot be vectorised are left alone.
   }];
   let options = [
     Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"512", "Width of a vector register in bits; a power of two of at least 128">,
     Option<"unroll", "unroll", "int64_t", /*default=*/"4", "Vector registers per row of a tile; a power of two">];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
+def ApproximateMathPass : Pass<"linattn-approximate-math"> {
+  let summary = "Polynomials for exp, log, log1p and tanh of f32 vectors";
+  let description = [{
+    Upstream's polynomials, for vectors only: on a vector, a call of the C library for every lane costs more than ten times as much. Functions of scalars and of
+    f64 vectors stay calls.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
 }
 
 def DeallocateLocalBuffersPass : Pass<"linattn-deallocate-local-buffers"> {

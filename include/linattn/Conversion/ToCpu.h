@@ -40,6 +40,11 @@ struct VectorizeOptions {
 LogicalResult vectorizeLinalgOp(RewriterBase &rewriter, linalg::LinalgOp op,
                                 const VectorizeOptions &options);
 
+/// Products of a matrix and a transposed matrix, with lanes along the rows that are multiplied.
+/// Fails and leaves the op alone if it is none.
+LogicalResult vectorizeDotProducts(RewriterBase &rewriter, linalg::GenericOp op,
+                                   const VectorizeOptions &options);
+
 } // namespace mlir::linattn
 
 #endif // LINATTN_CONVERSION_TOCPU_H

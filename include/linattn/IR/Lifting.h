@@ -18,12 +18,15 @@ namespace mlir::linattn {
 /// dim of size `rows`, or an invariant value of the same type.
 class Lifting {
 public:
-  explicit Lifting(int64_t rows) : rows(rows) {}
+  /// `firstToken`: index of the chunk's first token in memory inside its segment, for
+  /// `linattn.index` of time; null outside of a recurrence. `isReversed`: the last token in memory
+  /// is row 0.
+  explicit Lifting(int64_t rows, Value firstToken = nullptr, bool isReversed = false)
+      : rows(rows), firstToken(firstToken), isReversed(isReversed) {}
 
   int64_t getRows() const { return rows; }
-  /// Index of the chunk's first token inside its segment, for `linattn.index` of time; null outside
-  /// of a recurrence.
-  Value firstToken;
+  /// The index of the token in row `row` inside its segment.
+  Value getToken(OpBuilder &builder, Location loc, Value row) const;
 
   void setLifted(Value token, Value chunk) { values[token] = {chunk, true}; }
   void setInvariant(Value token, Value value) { values[token] = {value, false}; }
@@ -43,6 +46,8 @@ public:
 
 private:
   int64_t rows;
+  Value firstToken;
+  bool isReversed;
   llvm::DenseMap<Value, std::pair<Value, bool>> values;
 };
 

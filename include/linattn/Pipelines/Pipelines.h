@@ -21,7 +21,7 @@ struct CpuPipelineOptions : PassPipelineOptions<CpuPipelineOptions> {
       *this, "chunk",
       llvm::cl::desc(
           "Tokens per chunk where the op has no plan; fewer tokens run one by one. 0: no chunks"),
-      llvm::cl::init(32)};
+      llvm::cl::init(16)};
   Option<int64_t> subchunk{*this, "subchunk",
                            llvm::cl::desc("Rows per diagonal block of solves and brackets"),
                            llvm::cl::init(16)};

@@ -1,4 +1,4 @@
-//===- CheckArguments.h - arguments that a recurrence cannot take -----------------*- C++ -*-===//
+//===- CheckArguments.h - arguments that a recurrence cannot take -------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

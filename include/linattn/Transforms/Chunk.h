@@ -30,8 +30,9 @@ struct ChunkOptions {
 };
 
 /// Replaces a recurrence over tokens by one over chunks and returns it. A plan on the op wins over
-/// `options`; the chunk is made to divide the checkpoint interval. Fails, with a remark that names
-/// the op that is in the way, if some state has no chunk form (see StateGraph).
+/// `options`; the chunk is made to divide the checkpoint interval. States without a chunk form (see
+/// StateGraph) and ops without a lifted one are run token by token inside the chunk, with a remark
+/// that names the op that is in the way. Fails if no state has a chunk form.
 FailureOr<RecurrenceOp> chunkRecurrence(RewriterBase &rewriter, RecurrenceOp op,
                                         const ChunkOptions &options);
 

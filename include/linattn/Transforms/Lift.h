@@ -18,6 +18,9 @@ namespace mlir::linattn {
 /// form.
 LogicalResult liftOp(OpBuilder &builder, Operation *op, Lifting &lifting);
 
+/// False if `liftOp` cannot lift the op, whatever its operands are.
+bool hasLiftedForm(Operation *op);
+
 /// The lifted form of a token's value: itself, or copied to every row if it is invariant. `shape`
 /// is the shape of one row, to which a scalar is broadcast.
 Value getLifted(OpBuilder &builder, Location loc, Value token, Lifting &lifting,

@@ -17,7 +17,8 @@ def ChunkPass : Pass<"linattn-chunk"> {
     decay is lifted to tensors with a leading dim for the tokens; the state is touched once per chunk. The derivation is in docs/ChunkDerivation.md.
 
     A recurrence is chunked if every state is *low-rank affine*: its new value comes from the old one by decays and writes only, and what is written is affine
-    in what was read. Others are left as they are, with a remark that names the op that is in the way.
+    in what was read. Others are left as they are, with a remark that names the op that is in the way. A remark on each chunk gives the share of the state's
+floating-point operations that are in matmuls (`--remarks-filter=linattn-chunk`; `linattn/Analysis/MatmulShare.h` says what counts).
 
     Before:
     ```mlir
@@ -40,6 +41,39 @@ def ChunkPass : Pass<"linattn-chunk"> {
            "Run fewer tokens than this token by token, by a second version where their number is dynamic; 0: never">];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
                            "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def SplitValuePass : Pass<"linattn-split-value"> {
+  let summary = "Make the value columns of recurrences a parallel dim over tiles";
+  let description = [{
+    Column j of a state depends on column j of what is written only, as long as nothing in the body mixes columns. So columns can be computed apart: this pass adds
+    a parallel iteration dim, the last one, over tiles of `tile` value columns, for recurrences with too few heads to keep all threads busy.
+
+    Value columns are found from the body: axes of states that no read contracts and no op mixes. All outs must have them, and all states whose final value is used;
+    what has none (keys, gates, a normaliser without a used result) is computed again in every tile. A recurrence of another kind, or with a number of columns that
+    is no multiple of `tile`, is left as it is, with a remark.
+
+    Before:
+    ```mlir
+    %o, %sT = linattn.recurrence [time]
+        ins(%k via affine_map<(t, k) -> (t, k)> : tensor<?x64xf32> as %kt : tensor<64xf32>,
+            %v via affine_map<(t, v) -> (t, v)> : tensor<?x128xf32> as %vt : tensor<128xf32>) ...
+        states(%s via affine_map<(t, k, v) -> (k, v)> : tensor<64x128xf32> as %S : tensor<64x128xf32>)
+    ```
+    After, with 4 tiles `j` of 32 columns; `%tiles` is there to give the extent of the new dim:
+    ```mlir
+    %tiles = tensor.empty() : tensor<4xi1>
+    %o, %sT = linattn.recurrence [time, parallel]
+        ins(%k via affine_map<(t, j, k) -> (t, k)> : tensor<?x64xf32> as %kt : tensor<64xf32>,
+            %v via affine_map<(t, j, v) -> (t, j * 32 + v)> : tensor<?x128xf32> as %vt : tensor<32xf32>,
+            %tiles via affine_map<(t, j) -> (j)> : tensor<4xi1> as %unused : i1) ...
+        states(%s via affine_map<(t, j, k, v) -> (k, j * 32 + v)> : tensor<64x128xf32> as %S : tensor<64x32xf32>)
+    ```
+  }];
+  let options = [
+    Option<"tile", "tile", "int64_t", /*default=*/"32",
+           "Value columns per tile where the op has no plan; must be positive. A plan's value_tile of 0 keeps all of them together">];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def PrintStateGraphPass : Pass<"linattn-print-state-graph"> {

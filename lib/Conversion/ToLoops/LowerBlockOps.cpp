@@ -79,21 +79,40 @@ public:
   }
   Value multiply(Value a, Value b) { return arith::MulFOp::create(builder, loc, a, b); }
 
-  /// `a` times the transposed `b`.
+  /// `a` times the transposed `b`: dot products of rows.
   Value productTransposed(Value a, Value b) {
-    int64_t rows = getType(b).getDimSize(0), width = getType(b).getDimSize(1);
-    Value empty = tensor::EmptyOp::create(builder, loc, {width, rows}, element);
-    Value flipped =
-        linalg::TransposeOp::create(builder, loc, b, empty, ArrayRef<int64_t>{1, 0})->getResult(0);
-    Value sums = zeros({getType(a).getDimSize(0), rows});
-    return linalg::MatmulOp::create(builder, loc, ValueRange{a, flipped}, sums)->getResult(0);
+    Value sums = zeros({getType(a).getDimSize(0), getType(b).getDimSize(0)});
+    return linalg::MatmulTransposeBOp::create(builder, loc, ValueRange{a, b}, sums)->getResult(0);
+  }
+
+  /// A matrix from inputs that are indexed by rows, by columns or by both, as their types say:
+  /// `[rows, columns]`, or `[rows]`.
+  Value elementwise(ArrayRef<int64_t> shape, ValueRange inputs,
+                    function_ref<Value(OpBuilder &, Value row, Value column, ValueRange)> body) {
+    Value empty = tensor::EmptyOp::create(builder, loc, shape, element);
+    SmallVector<AffineMap> maps;
+    for (Value input : inputs)
+      maps.push_back(builder.getMultiDimIdentityMap(2).getMajorSubMap(getType(input).getRank()));
+    maps.push_back(builder.getMultiDimIdentityMap(2));
+    return linalg::GenericOp::create(builder, loc, TypeRange{empty.getType()}, inputs, empty, maps,
+                                     SmallVector<IteratorType>(2, IteratorType::parallel),
+                                     [&](OpBuilder &b, Location l, ValueRange args) {
+                                       Value row = linalg::IndexOp::create(b, l, 0),
+                                             column = linalg::IndexOp::create(b, l, 1);
+                                       linalg::YieldOp::create(b, l, body(b, row, column, args));
+                                     })
+        .getResult(0);
+  }
+  Value choose(OpBuilder &b, arith::CmpIPredicate predicate, Value i, Value j, Value then,
+               Value otherwise) {
+    Value condition = arith::CmpIOp::create(b, loc, predicate, i, j);
+    return arith::SelectOp::create(b, loc, condition, then, otherwise);
   }
 
   /// A loop over `[from, to)` that carries values.
-  SmallVector<Value> loop(int64_t from, int64_t to, ValueRange carried,
+  SmallVector<Value> loop(Value from, Value to, ValueRange carried,
                           function_ref<SmallVector<Value>(Value, ValueRange)> body) {
-    auto loop =
-        scf::ForOp::create(builder, loc, constant(from), constant(to), constant(1), carried);
+    auto loop = scf::ForOp::create(builder, loc, from, to, constant(1), carried);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
     SmallVector<Value> next = body(loop.getInductionVar(), loop.getRegionIterArgs());
@@ -101,6 +120,11 @@ public:
       value = carry(builder, loc, value, arg);
     scf::YieldOp::create(builder, loc, next);
     return SmallVector<Value>(loop.getResults());
+  }
+
+  SmallVector<Value> loop(int64_t from, int64_t to, ValueRange carried,
+                          function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+    return loop(constant(from), constant(to), carried, body);
   }
 
   OpBuilder &builder;
@@ -162,34 +186,38 @@ struct LowerBracket : OpRewritePattern<BracketOp> {
             ? lowerChannels(build, op, 0, type.getDimSize(0), build.zeros(op.getType().getShape()))
             : lowerScalars(build, op);
     if (Value diagonal = op.getDiagonal())
-      result = build.loop(0, type.getDimSize(0), result, [&](Value row, ValueRange carried) {
-        Value entry = build.row(diagonal, row);
-        return SmallVector<Value>{
-            tensor::InsertOp::create(rewriter, op.getLoc(), entry, carried[0], ValueRange{row, row})
-                .getResult()};
-      })[0];
+      result = build.elementwise(op.getType().getShape(), {result, diagonal},
+                                 [&](OpBuilder &b, Value row, Value column, ValueRange args) {
+                                   return build.choose(b, arith::CmpIPredicate::eq, row, column,
+                                                       args[1], args[0]);
+                                 });
     rewriter.replaceOp(op, result);
     return success();
   }
 
 private:
-  /// One product for all pairs; the multipliers between them form a mask that is built row by row.
+  /// One product for all pairs, times the product of the multipliers between them: a running
+  /// product down the rows, in which column j takes part from row j + 1 on.
   Value lowerScalars(BlockBuilder &build, BracketOp op) const {
-    int64_t rows = op.getReads().getType().getDimSize(0);
-    Value all = build.productTransposed(op.getReads(), op.getWrites());
-    Value mask = build.zeros({rows});
-    return build.loop(0, rows, {all, mask}, [&](Value row, ValueRange carried) {
-      Value pairs = carried[0], between = carried[1];
-      pairs = build.setRow(pairs, row, build.multiply(build.row(pairs, row), between));
-      // The next row has one more token in between, and one more token before it.
-      if (op.getDecay()) {
-        Value factor = tensor::SplatOp::create(build.builder, build.loc,
-                                               build.row(op.getDecay(), row), getType(between));
-        between = build.multiply(between, factor);
-      }
-      between = tensor::InsertOp::create(build.builder, build.loc, build.number(1.0), between, row);
-      return SmallVector<Value>{pairs, between};
-    })[0];
+    ArrayRef<int64_t> shape = op.getType().getShape();
+    SmallVector<Value> inputs{build.productTransposed(op.getReads(), op.getWrites())};
+    if (op.getDecay()) {
+      Value one = build.number(1.0);
+      Value factors = build.elementwise(
+          shape, op.getDecay(), [&](OpBuilder &b, Value row, Value column, ValueRange args) {
+            return build.choose(b, arith::CmpIPredicate::ugt, row, column, args[0], one);
+          });
+      inputs.push_back(
+          RunningProductOp::create(build.builder, build.loc, factors, /*reverse=*/false));
+    }
+    Value zero = build.number(0.0);
+    return build.elementwise(
+        shape, inputs, [&](OpBuilder &b, Value row, Value column, ValueRange args) {
+          Value entry = args[0];
+          if (op.getDecay())
+            entry = arith::MulFOp::create(b, build.loc, entry, args[1]);
+          return build.choose(b, arith::CmpIPredicate::ugt, row, column, entry, zero);
+        });
   }
 
   /// Halves the triangle of rows `[from, to)`: below the border m every pair is a product of a read
@@ -211,28 +239,46 @@ private:
     return build.setBlock(result, block, border, from);
   }
 
-  /// A small triangle token by token: a K x n state holds the writes as columns, decayed so far.
+  /// A small triangle pair by pair: each write decays from token to token, and every read behind it
+  /// sees it at that moment.
   Value lowerLeaf(BlockBuilder &build, BracketOp op, int64_t from, int64_t to, Value result) const {
-    OpBuilder &builder = build.builder;
-    Location loc = build.loc;
-    int64_t count = to - from, width = op.getReads().getType().getDimSize(1);
-    Value reads = build.rows(op.getReads(), from, count),
-          writes = build.rows(op.getWrites(), from, count);
-    Value decays = build.rows(op.getDecay(), from, count);
-    Value block = build.zeros({count, count}), state = build.zeros({width, count}),
-          none = build.zeros({count});
-    block = build.loop(0, count, {block, state, none}, [&](Value row, ValueRange carried) {
-      Value seen = ReadOp::create(builder, loc, carried[1], build.row(reads, row),
-                                  builder.getI64IntegerAttr(0));
-      Value decayed = DecayOp::create(builder, loc, carried[1], build.row(decays, row),
-                                      ArrayRef<int64_t>{0}, /*linear=*/true);
-      Value column = build.setRow(carried[2], row, build.number(1.0));
-      Value written =
-          WriteOp::create(builder, loc, decayed, build.row(writes, row), column, int64_t(0));
-      Value cleared = build.setRow(column, row, build.number(0.0));
-      return SmallVector<Value>{build.setRow(carried[0], row, seen), written, cleared};
+    Value none = build.zeros({op.getReads().getType().getDimSize(1)});
+    return build.loop(from, to - 1, {result, none}, [&](Value column, ValueRange outer) {
+      SmallVector<Value> inner{outer[0], build.row(op.getWrites(), column)};
+      inner[1] = carry(build.builder, build.loc, inner[1], outer[1]);
+      Value next = arith::AddIOp::create(build.builder, build.loc, column, build.constant(1));
+      return build.loop(next, build.constant(to), inner, [&](Value row, ValueRange carried) {
+        auto [entry, decayed] = dotAndDecay(build, build.row(op.getReads(), row),
+                                            build.row(op.getDecay(), row), carried[1]);
+        Value pairs = tensor::InsertOp::create(build.builder, build.loc, entry, carried[0],
+                                               ValueRange{row, column});
+        return SmallVector<Value>{pairs, decayed};
+      });
     })[0];
-    return build.setBlock(result, block, from, from);
+  }
+
+  /// `read . write` and `write * decay`, in one pass.
+  std::pair<Value, Value> dotAndDecay(BlockBuilder &build, Value read, Value decay,
+                                      Value write) const {
+    MLIRContext *context = build.builder.getContext();
+    AffineMap identity = AffineMap::getMultiDimIdentityMap(1, context),
+              scalar = AffineMap::get(1, 0, context);
+    Value sum = build.zeros({});
+    auto pass = linalg::GenericOp::create(
+        build.builder, build.loc, TypeRange{sum.getType(), write.getType()},
+        ValueRange{read, decay}, ValueRange{sum, write},
+        ArrayRef<AffineMap>{identity, identity, scalar, identity},
+        ArrayRef<IteratorType>{IteratorType::reduction},
+        [&](OpBuilder &b, Location l, ValueRange args) {
+          auto fast = arith::FastMathFlagsAttr::get(context, arith::FastMathFlags::contract);
+          Value product = arith::MulFOp::create(b, l, args[0], args[3], fast);
+          Value total = arith::AddFOp::create(b, l, args[2], product, fast);
+          Value decayed = arith::MulFOp::create(b, l, args[3], args[1]);
+          linalg::YieldOp::create(b, l, ValueRange{total, decayed});
+        });
+    Value entry =
+        tensor::ExtractOp::create(build.builder, build.loc, pass.getResult(0), ValueRange());
+    return {entry, pass.getResult(1)};
   }
 };
 
@@ -280,23 +326,26 @@ struct LowerSolve : OpRewritePattern<SolveOp> {
   }
 
 private:
-  /// Row by row inside a block whose coefficients start at column `offset`.
+  /// Row by row inside a block whose coefficients start at column `offset`. Every row walks over
+  /// the whole block with coefficients that are 0 from the diagonal on: the extents stay static.
   Value substitute(BlockBuilder &build, Value coefficients, Value block, int64_t offset) const {
     OpBuilder &builder = build.builder;
     Location loc = build.loc;
-    int64_t count = getType(block).getDimSize(0), width = getType(block).getDimSize(1);
+    int64_t count = getType(block).getDimSize(0);
+    Value part = tensor::ExtractSliceOp::create(
+        builder, loc, coefficients, ArrayRef<OpFoldResult>{build.index(0), build.index(offset)},
+        ArrayRef<OpFoldResult>{build.index(count), build.index(count)},
+        ArrayRef<OpFoldResult>{build.index(1), build.index(1)});
+    Value zero = build.number(0.0);
+    Value lower = build.elementwise(
+        {count, count}, part, [&](OpBuilder &b, Value row, Value column, ValueRange args) {
+          return build.choose(b, arith::CmpIPredicate::ugt, row, column, args[0], zero);
+        });
     return build.loop(1, count, block, [&](Value row, ValueRange carried) {
-      SmallVector<OpFoldResult> ones{build.index(1), build.index(1)};
-      auto vectorType = RankedTensorType::get({ShapedType::kDynamic}, build.element);
-      Value weights = tensor::ExtractSliceOp::create(
-          builder, loc, vectorType, coefficients, ArrayRef<OpFoldResult>{row, build.index(offset)},
-          ArrayRef<OpFoldResult>{build.index(1), row}, ones);
-      Value earlier = tensor::ExtractSliceOp::create(
-          builder, loc, carried[0], ArrayRef<OpFoldResult>{build.index(0), build.index(0)},
-          ArrayRef<OpFoldResult>{row, build.index(width)}, ones);
-      Value solved = linalg::VecmatOp::create(builder, loc, ValueRange{weights, earlier},
-                                              build.row(carried[0], row))
-                         ->getResult(0);
+      Value solved =
+          linalg::VecmatOp::create(builder, loc, ValueRange{build.row(lower, row), carried[0]},
+                                   build.row(carried[0], row))
+              ->getResult(0);
       return SmallVector<Value>{build.setRow(carried[0], row, solved)};
     })[0];
   }

@@ -17,6 +17,7 @@
 
 #include "linattn/Conversion/ToLoops.h"
 #include "linattn/IR/LinAttn.h"
+#include "linattn/Transforms/InPlace.h"
 #include "linattn/Utils/TensorUtils.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -365,36 +366,6 @@ SmallVector<Value> LoopBuilder::buildPoint(ArrayRef<OpFoldResult> ivs, const Seq
   return results;
 }
 
-/// True if a value of the body may be, as a view or a choice, the old value of a state other than
-/// `own`: a body that swaps states, or hands one on to the next. Ops with a destination compute a
-/// new value.
-static bool isOtherState(Value value, BlockArgument own) {
-  Operation *def = value.getDefiningOp();
-  if (!def) {
-    auto op = cast<RecurrenceOp>(value.getParentBlock()->getParentOp());
-    return value != own && llvm::is_contained(op.getStateArgs(), value);
-  }
-  if (isa<DestinationStyleOpInterface, DecayOp, ReadOp, WriteOp>(def) ||
-      (def->hasTrait<OpTrait::Elementwise>() && !isa<arith::SelectOp>(def)))
-    return false;
-  bool found = false;
-  def->walk([&](Operation *nested) {
-    for (Value operand : nested->getOperands())
-      if (!def->isAncestor(operand.getParentBlock()->getParentOp()))
-        found |= isOtherState(operand, own);
-  });
-  return found;
-}
-
-static Value copyTensor(OpBuilder &builder, Location loc, Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  if (!type)
-    return value;
-  Value empty = tensor::EmptyOp::create(builder, loc, tensor::getMixedSizes(builder, loc, value),
-                                        type.getElementType());
-  return linalg::CopyOp::create(builder, loc, value, empty).getResult(0);
-}
-
 SmallVector<Value> LoopBuilder::buildStep(const StepPoint &local, const Sequence &sequence,
                                           ValueRange tensors, ValueRange states,
                                           ArrayRef<OperandAccess> accesses, bool isSlot,
@@ -409,48 +380,26 @@ SmallVector<Value> LoopBuilder::buildStep(const StepPoint &local, const Sequence
   SmallVector<Value> next(tensors);
   for (size_t i = 0; i < numOuts; ++i)
     next[i] = accesses[i].store(rewriter, loc, yielded[i], tensors[i], isSlot ? local : packed);
-  // Before the first state is overwritten: values that another state lends.
-  for (auto [value, own, copy] :
-       llvm::zip_equal(op.getYieldedStates(), op.getStateArgs(),
-                       MutableArrayRef<Value>(yielded).drop_front(numOuts)))
-    if (isOtherState(value, own))
-      copy = copyTensor(rewriter, loc, copy);
-  for (size_t i = 0; i < states.size(); ++i)
-    next[numOuts + i] = yielded[numOuts + i] =
-        carry(rewriter, loc, yielded[numOuts + i], states[i]);
+  auto newStates = MutableArrayRef<Value>(yielded).drop_front(numOuts);
+  carryStates(rewriter, loc, op, llvm::to_vector(llvm::seq<unsigned>(states.size())), newStates,
+              states);
+  llvm::copy(newStates, next.begin() + numOuts);
   if (!op.getCheckpoints().empty())
-    storeCheckpoints(local, sequence, next, ArrayRef(yielded).drop_front(numOuts), accesses);
+    storeCheckpoints(local, sequence, next, newStates, accesses);
   return next;
 }
 
-/// The ops of a body in an order in which each state is updated as late as possible. Decays and
-/// writes then find the old state dead and work in place, also where the body reads it later in the
-/// text.
-static SmallVector<Operation *> scheduleBody(Block &body) {
-  SmallVector<Operation *> pending, order;
-  for (Operation &nested : body.without_terminator())
-    pending.push_back(&nested);
-  DenseSet<Operation *> done;
-  auto isReady = [&](Operation *nested) {
-    bool ready = true;
-    nested->walk([&](Operation *inner) {
-      for (Value operand : inner->getOperands())
-        if (Operation *def = operand.getDefiningOp(); def && def->getBlock() == &body)
-          ready &= done.contains(def);
-    });
-    return ready;
-  };
-  while (!pending.empty()) {
-    auto next = llvm::find_if(pending, [&](Operation *nested) {
-      return !isa<DecayOp, WriteOp>(nested) && isReady(nested);
-    });
-    if (next == pending.end())
-      next = llvm::find_if(pending, isReady);
-    done.insert(*next);
-    order.push_back(*next);
-    pending.erase(next);
+/// Makes the tensors that a loop of the body carries keep their buffers.
+static void carryInPlace(RewriterBase &rewriter, scf::ForOp loop) {
+  Operation *yield = loop.getBody()->getTerminator();
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(yield);
+  for (auto [value, carried] : llvm::zip_equal(yield->getOpOperands(), loop.getRegionIterArgs())) {
+    auto def = value.get().getDefiningOp<DestinationStyleOpInterface>();
+    bool isInPlace = def && def.getTiedOpOperand(cast<OpResult>(value.get()))->get() == carried;
+    if (value.get() != carried && !isInPlace)
+      value.set(carry(rewriter, loop.getLoc(), value.get(), carried));
   }
-  return order;
 }
 
 SmallVector<Value> LoopBuilder::inlineBody(const StepPoint &local, const StepPoint &packed,
@@ -473,7 +422,9 @@ SmallVector<Value> LoopBuilder::inlineBody(const StepPoint &local, const StepPoi
       value = apply(dim(0) + dim(1), {value, positionOffset});
     return asValue(value);
   };
-  for (Operation *nested : scheduleBody(op.getBody().front())) {
+  auto ops = op.getBody().front().without_terminator();
+  for (Operation *nested : orderForUpdatesInPlace(
+           llvm::map_to_vector(ops, [](Operation &nested) { return &nested; }))) {
     Operation *copy = rewriter.clone(*nested, mapping);
     if (auto indexOp = dyn_cast<IndexOp>(copy)) {
       mapping.map(nested->getResult(0), getIndex(indexOp));
@@ -481,6 +432,7 @@ SmallVector<Value> LoopBuilder::inlineBody(const StepPoint &local, const StepPoi
       continue;
     }
     copy->walk([&](IndexOp indexOp) { rewriter.replaceOp(indexOp, getIndex(indexOp)); });
+    copy->walk([&](scf::ForOp loop) { carryInPlace(rewriter, loop); });
   }
   return llvm::map_to_vector(op.getYield().getValues(),
                              [&](Value value) { return mapping.lookupOrDefault(value); });

@@ -211,19 +211,28 @@ Value OperandAccess::load(OpBuilder &builder, Location loc, Value tensor, const 
   Box box = getBox(builder, loc, tensor, point, slice, rowDim);
   SmallVector<int64_t> permutation = sortingPermutation(box.order);
   if (rowDim) {
-    // The live rows in a tile of zeros, in the order of the operand's dims.
+    // The live rows, then zeros, in the order of the operand's dims.
     RankedTensorType reduced =
         getReducedType(forms, box.sizes, numIterators, rowDim, type.getElementType());
     Value rows = tensor::ExtractSliceOp::create(builder, loc, reduced, tensor, box.offsets,
                                                 box.sizes, box.strides);
-    SmallVector<OpFoldResult> rowSizes = tensor::getMixedSizes(builder, loc, rows),
-                              tileSizes = rowSizes;
+    SmallVector<OpFoldResult> liveSizes = tensor::getMixedSizes(builder, loc, rows),
+                              tileSizes = liveSizes, deadSizes = liveSizes;
     unsigned rowPosition = llvm::find(box.order, timeDim) - box.order.begin();
-    tileSizes[rowPosition] = builder.getIndexAttr(type.getDimSize(0));
-    Value zeros = createZeros(builder, loc, type.getElementType(), tileSizes);
-    SmallVector<OpFoldResult> origin(rowSizes.size(), builder.getIndexAttr(0)),
-        unit(rowSizes.size(), builder.getIndexAttr(1));
-    Value tile = tensor::InsertSliceOp::create(builder, loc, rows, zeros, origin, rowSizes, unit);
+    int64_t numRows = type.getDimSize(0);
+    AffineExpr count = builder.getAffineDimExpr(0);
+    tileSizes[rowPosition] = builder.getIndexAttr(numRows);
+    deadSizes[rowPosition] = applyExpr(builder, loc, numRows - count, {point.live});
+    SmallVector<OpFoldResult> origin(liveSizes.size(), builder.getIndexAttr(0)), behind(origin),
+        unit(liveSizes.size(), builder.getIndexAttr(1));
+    behind[rowPosition] = point.live;
+    Value tile = tensor::EmptyOp::create(builder, loc, tileSizes, type.getElementType());
+    tile = tensor::InsertSliceOp::create(builder, loc, rows, tile, origin, liveSizes, unit);
+    Value dead = tensor::ExtractSliceOp::create(builder, loc, tile, behind, deadSizes, unit);
+    dead =
+        linalg::FillOp::create(builder, loc, createZero(builder, loc, type.getElementType()), dead)
+            .getResult(0);
+    tile = tensor::InsertSliceOp::create(builder, loc, dead, tile, behind, deadSizes, unit);
     tile = transpose(builder, loc, tile, permutation);
     return tile.getType() == type ? tile : tensor::CastOp::create(builder, loc, type, tile);
   }

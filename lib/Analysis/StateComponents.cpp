@@ -1,0 +1,144 @@
+//===- StateComponents.cpp - which states depend on which ---------------------------*- C++ -*-===//
+//
+// Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------------------------------===//
+
+#include "linattn/Analysis/StateGraph.h"
+
+using namespace mlir;
+using namespace mlir::linattn;
+using llvm::SmallBitVector;
+
+/// Calls `action` for every value that `op` uses, inside its regions, too.
+static void forEachUsed(Operation *op, function_ref<void(Value)> action) {
+  op->walk([&](Operation *nested) { llvm::for_each(nested->getOperands(), action); });
+}
+
+/// Follows the states through one token.
+void StateGraph::findSources(RecurrenceOp op) {
+  for (auto [index, state] : llvm::enumerate(op.getStateArgs()))
+    sources.try_emplace(state, SmallBitVector(states.size())).first->second.set(index);
+  for (Operation &nested : op.getBody().front().without_terminator()) {
+    SmallBitVector used = getSources(&nested);
+    if (used.any())
+      for (Value result : nested.getResults())
+        sources[result] = used;
+  }
+}
+
+SmallBitVector StateGraph::getSources(Operation *op) const {
+  SmallBitVector used(states.size());
+  forEachUsed(op, [&](Value value) { used |= getSources(value); });
+  return used;
+}
+
+/// What a loop over the tokens computes and other states are needed for, token by token: the op may
+/// see the whole of another state only if that state is carried by the same loop. Adds the edges
+/// that put them there; true if there are new ones.
+bool StateGraph::joinWhatLoopsNeed(RecurrenceOp op, const StateComponent &component) {
+  SmallBitVector members(states.size());
+  for (unsigned state : component.states)
+    members.set(state);
+  // Back from the new states, as far as ops depend on the component.
+  SmallVector<Value> worklist;
+  for (unsigned state : component.states)
+    worklist.push_back(op.getYieldedStates()[state]);
+  DenseSet<Operation *> visited;
+  bool changed = false;
+  auto join = [&](Operation *user, Value value) {
+    bool isMatrix = isa<RankedTensorType>(value.getType()) &&
+                    cast<RankedTensorType>(value.getType()).getRank() > 1;
+    SmallBitVector seen = getSources(value);
+    for (unsigned other : seen.set_bits()) {
+      StateInfo &info = states[other];
+      if (info.stateClass == StateClass::lowRank) {
+        if (!info.values.contains(value))
+          continue;
+        info.stateClass = StateClass::sequential;
+        info.culprit = user;
+        info.reason = ("state #" + Twine(component.states.front()) +
+                       ", which is run token by token, needs it at every token")
+                          .str();
+      } else {
+        // Not needed, but it saves the rows of a matrix: unless a chunk would be lost for it.
+        bool isBetween = llvm::any_of(states, [&](const StateInfo &between) {
+          return between.stateClass == StateClass::lowRank && feeds(other, between.index) &&
+                 feeds(between.index, component.states.front());
+        });
+        if (!isMatrix || isBetween)
+          continue;
+      }
+      successors[component.states.front()].set(other);
+      changed = true;
+    }
+  };
+  while (!worklist.empty()) {
+    Operation *def = worklist.pop_back_val().getDefiningOp();
+    if (!def || !getSources(def).anyCommon(members) || !visited.insert(def).second)
+      continue;
+    forEachUsed(def, [&](Value value) {
+      if (getSources(value).anyCommon(members))
+        worklist.push_back(value);
+      else
+        join(def, value);
+    });
+  }
+  return changed;
+}
+
+void StateGraph::findComponents(RecurrenceOp op) {
+  size_t count = states.size();
+  successors.assign(count, SmallBitVector(count));
+  for (auto [to, value] : llvm::enumerate(op.getYieldedStates())) {
+    SmallBitVector seen = getSources(value);
+    for (unsigned from : seen.set_bits())
+      successors[from].set(to);
+  }
+  bool changed = true;
+  while (changed) {
+    for (size_t via = 0; via < count; ++via)
+      for (size_t from = 0; from < count; ++from)
+        if (feeds(from, via))
+          successors[from] |= successors[via];
+    auto isTogether = [&](size_t a, size_t b) { return a == b || (feeds(a, b) && feeds(b, a)); };
+    // In an order in which they depend on each other, else in that of the states.
+    components.clear();
+    SmallBitVector placed(count);
+    while (!placed.all()) {
+      for (size_t first = 0; first < count; ++first) {
+        bool isReady = !placed[first];
+        for (size_t other = 0; other < count; ++other)
+          isReady &= placed[other] || !feeds(other, first) || isTogether(first, other);
+        if (!isReady)
+          continue;
+        StateComponent &component = components.emplace_back();
+        for (size_t other = first; other < count; ++other)
+          if (isTogether(first, other))
+            component.states.push_back(other);
+        break;
+      }
+      for (unsigned state : components.back().states)
+        placed.set(state);
+    }
+    changed = false;
+    for (StateComponent &component : components) {
+      for (unsigned state : component.states) {
+        StateInfo &info = states[state];
+        if (component.states.size() == 1 || info.stateClass == StateClass::sequential)
+          continue;
+        unsigned other = *llvm::find_if(component.states, [&](unsigned s) { return s != state; });
+        info.stateClass = StateClass::sequential;
+        info.culprit = info.trunk.front();
+        info.reason = ("states #" + Twine(std::min(state, other)) + " and #" +
+                       Twine(std::max(state, other)) + " depend on each other")
+                          .str();
+      }
+      component.isSequential =
+          states[component.states.front()].stateClass == StateClass::sequential;
+      if (component.isSequential)
+        changed |= joinWhatLoopsNeed(op, component);
+    }
+  }
+}

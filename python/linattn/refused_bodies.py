@@ -1,0 +1,276 @@
+"""Bodies that break a rule of docs/ChunkDerivation.md, one each.
+
+BODIES are refused; of PARTLY, something is run token by token inside the chunk of the rest. Both map
+a name to a function that builds the program and to words of the remark. Notation as in
+unnamed_bodies.py.
+"""
+
+import numpy as np
+
+from .unnamed_bodies import K, V, build
+
+BODIES, PARTLY = {}, {}
+
+
+def outside(remark, bodies=BODIES, **domain):
+    """Registers a body with words of the remark; domain: fields of its Program."""
+
+    def register(function):
+        bodies[function.__name__] = (lambda: build(function, domain), remark)
+        return function
+
+    return register
+
+
+def after(p, S, *outs):
+    """An ordinary end: erase, then read."""
+    X = p.erase(p.decay(S, p.gate()), p.key(), p.number(), p.vector())
+    p.end(p.get(X, p.key()), *outs, S=X)
+
+
+@outside("it is a scalar, which only scans work on")
+def scalar_state(p):
+    """h' = a h + x."""
+    h = p.state("h", ())
+    new = p.add(p.mul(p.number(), h), p.number(-1, 1))
+    p.end(new, h=new)
+
+
+@outside("chunks need a state of floats with a static shape")
+def dynamic_key_width(p):
+    """A gated delta rule whose K is known at run time only."""
+    S, p.hidden = p.state("S", (7, V)), 7
+    X = p.erase(p.decay(S, p.gate()), p.key(7), p.number(), p.vector())
+    p.end(p.get(X, p.key(7)), S=X)
+
+
+@outside("its new value does not come from the old one by decays and writes")
+def function_of_the_state(p):
+    """S' = tanh(S + k v^T)."""
+    X = p.apply("math.tanh", p.put(p.state(), p.key(), p.vector()))
+    p.end(p.get(X, p.key()), S=X)
+
+
+@outside("the state itself is an operand of this op")
+def state_as_an_ordinary_operand(p):
+    """z' = e^g z + k;  o = z'^T z'."""
+    X = p.write(p.decay(p.state("z", (K,)), p.gate()), p.key(), 0, p.constant(1.0))
+    p.end(p.op("dot", (), X, X), z=X)
+
+
+def summed_by_a_loop(p, S, addition):
+    """3 x^T S, as three reads in a loop."""
+    return p.custom((V,), f"""
+{{name}}_0 = arith.constant dense<0.0> : {{type}}
+{{name}}_a = arith.constant 0 : index
+{{name}}_b = arith.constant 1 : index
+{{name}}_c = arith.constant 3 : index
+{{name}} = scf.for {{name}}_i = {{name}}_a to {{name}}_c step {{name}}_b
+    iter_args({{name}}_s = {{name}}_0) -> ({{type}}) {{{{
+  {{name}}_r = linattn.read {{0}} at {{1}} along 0 : {{t0}}, {{t1}}
+  {{name}}_t = {addition}
+  scf.yield {{name}}_t : {{type}}
+}}}}
+""", lambda state, x: 3 * np.sum(x[:, :, None] * state, axis=1), S, p.key())
+
+
+@outside("a read inside a region is not followed")
+def read_in_a_loop(p):
+    S = p.state()
+    after(p, S, summed_by_a_loop(p, S, "linalg.add ins({name}_r, {name}_s : {type}, {type}) "
+                                       "outs({name}_s : {type}) -> {type}"))
+
+
+@outside("a read inside a region is not followed")
+def read_in_a_loop_with_arith(p):
+    S = p.state()
+    after(p, S, summed_by_a_loop(p, S, "arith.addf {name}_s, {name}_r : {type}"))
+
+
+@outside("the decay depends on what was read from the state")
+def decay_from_a_read(p):
+    S = p.state()
+    r = p.get(S, p.key())
+    after(p, p.decay(S, p.sigmoid(p.op("dot", (), r, r)), linear=True))
+
+
+@outside("the decay is not along the axis that reads contract")
+def decay_of_columns(p):
+    after(p, p.decay(p.state(), p.gate((V,)), (1,)))
+
+
+@outside("a written value is a product of values that were read")
+def product_of_two_reads(p):
+    S = p.state()
+    both = p.mul(p.get(S, p.key()), p.scale(p.number(0, 0.1), p.get(S, p.key())))
+    after(p, p.put(p.decay(S, p.number(-2, -1)), p.key(), both))
+
+
+@outside("multiplied by a factor that differs along the other axis")
+def strength_per_column(p):
+    S, w = p.state(), p.key()
+    after(p, p.put(S, w, p.mul(p.number(-1, 0, (V,)), p.get(S, w))))
+
+
+@outside("divided by values that differ along the other axis")
+def divisor_per_column(p):
+    S, w = p.state(), p.key()
+    after(p, p.put(S, w, p.div(p.get(S, w), p.number(-3, -1, (V,)))))
+
+
+@outside("a written value is not affine in what was read")
+def tanh_of_own_read(p):
+    S = p.state()
+    after(p, p.put(S, p.key(), p.apply("math.tanh", p.get(S, p.key()))))
+
+
+@outside("a write of several rows at once")
+def two_rows_written(p):
+    S = p.state()
+    unit = p.number(-0.4, 0.4, (2, K))
+    after(p, p.write(S, unit, 0, p.number(-1, 1, (2, V))))
+
+
+@outside("a read of several rows at once")
+def two_rows_read(p):
+    S = p.state()
+    after(p, S, p.read(S, p.number(-0.4, 0.4, (2, K)), 0))
+
+
+@outside("the address of a write depends on what was read from the state")
+def write_address_from_a_read(p):
+    S = p.state("S", (V, V))
+    address = p.apply("math.tanh", p.get(S, p.key(V)))
+    X = p.put(p.decay(S, p.number(-1, -0.5)), address, p.vector())
+    p.end(p.get(X, p.key(V)), S=X)
+
+
+@outside("the address of a read that feeds a write depends")
+def feeding_address_from_a_read(p):
+    S = p.state("S", (V, V))
+    second = p.get(S, p.apply("math.tanh", p.get(S, p.key(V))))
+    X = p.put(p.decay(S, p.number(-1, -0.5)), p.key(V), p.scale(p.number(0, 0.3), second))
+    X = p.put(X, p.key(V), p.vector())
+    p.end(p.get(X, p.key(V)), S=X)
+
+
+@outside("a write that only a branch sees depends on what was read")
+def dependent_write_in_a_branch(p):
+    S = p.state()
+    branch = p.put(S, p.key(), p.scale(p.number(), p.get(S, p.key())))
+    after(p, S, p.get(branch, p.key()))
+
+
+@outside("reads contract both axes of the state")
+def reads_of_both_axes(p):
+    S = p.state()
+    X = p.erase(S, p.key(), p.number(), p.vector())
+    p.end(p.read(X, p.vector(V), 1), S=X)
+
+
+@outside("states #0 and #1 depend on each other")
+def states_in_a_circle(p):
+    """A' = e^g A + k (b (y^T Z))^T;  Z' = e^h Z + x (v - u^T A')^T."""
+    A, Z = p.state("A"), p.state("Z")
+    A1 = p.put(p.decay(A, p.number(-2, -1)), p.key(), p.scale(p.number(0, 0.5), p.get(Z, p.key())))
+    Z1 = p.put(p.decay(Z, p.number(-2, -1)), p.key(), p.sub(p.vector(), p.get(A1, p.key())))
+    p.end(p.get(Z1, p.key()), A=A1, Z=Z1)
+
+
+# ---------------------------------------------------------------------------------------------------
+# With something that runs token by token inside the chunk
+# ---------------------------------------------------------------------------------------------------
+
+
+@outside("'scf.if' is run token by token", PARTLY, offsets=[0, 11, 12, 37])
+def control_flow_by_token(p):
+    """The strength of an erase is a where a > 1/2, else 0."""
+    strength = p.custom((), """
+{name}_h = arith.constant 0.5 : {type}
+{name}_z = arith.constant 0.0 : {type}
+{name}_c = arith.cmpf ogt, {0}, {name}_h : {type}
+{name} = scf.if {name}_c -> ({type}) {{
+  scf.yield {0} : {type}
+}} else {{
+  scf.yield {name}_z : {type}
+}}
+""", lambda a: np.where(a > 0.5, a, 0), p.number())
+    S = p.state()
+    X = p.erase(p.decay(S, p.gate()), p.key(), strength, p.vector())
+    p.end(p.get(X, p.key()), S=X)
+
+
+@outside("the decay depends on what was read from the state", PARTLY)
+def branch_decay_from_a_state_that_this_one_feeds(p):
+    """Z' = e^g Z + k (x^T A)^T;  o = q^T (a A) with a from a read of Z'."""
+    A, Z = p.state("A"), p.state("Z")
+    Z1 = p.put(p.decay(Z, p.gate()), p.key(), p.get(A, p.key()))
+    decay = p.sigmoid(p.op("dot", (), p.get(Z1, p.key()), p.vector()))
+    o = p.get(p.decay(A, decay, linear=True), p.key())
+    p.end(o, A=p.erase(A, p.key(), p.number(), p.vector()), Z=Z1)
+
+
+@outside("a written value is not affine in what was read", PARTLY, reverse=True)
+def chunked_state_feeds_another(p):
+    """Z' = erased Z;  S' = e^g S + k tanh(x^T S + y^T Z')^T."""
+    Z, S = p.state("Z"), p.state("S")
+    Z1 = p.erase(p.rows(Z, p.gate((K,))), p.key(), p.number(), p.vector())
+    both = p.add(p.get(S, p.key()), p.get(Z1, p.key()))
+    X = p.put(p.decay(S, p.gate()), p.key(), p.apply("math.tanh", both))
+    p.end(p.get(X, p.key()), Z=Z1, S=X)
+
+
+@outside("a written value is not affine in what was read", PARTLY, every=16)
+def chunked_state_is_steered(p):
+    """S' = S + k tanh(x^T S)^T;  a read of S' sets decay, strength and value of an erase of Z."""
+    S, Z = p.state("S"), p.state("Z")
+    X = p.put(p.decay(S, p.gate()), p.key(), p.apply("math.tanh", p.get(S, p.key())))
+    r = p.apply("math.tanh", p.get(X, p.key()))
+    Y = p.decay(Z, p.sigmoid(p.op("dot", (), r, p.vector())), linear=True)
+    Y = p.erase(Y, p.key(), p.sigmoid(p.op("dot", (), r, r)), r)
+    p.end(p.get(Y, p.key()), S=X, Z=Y)
+
+
+@outside("its new value does not come from the old one by decays and writes", PARTLY)
+def between_two_chunked_states(p):
+    """A' = erased A;  S' = tanh(S + k (x^T A')^T);  Z' = e^g Z + y (q^T S')^T."""
+    A, S, Z = p.state("A"), p.state("S"), p.state("Z")
+    A1 = p.erase(p.decay(A, p.gate()), p.key(), p.number(), p.vector())
+    X = p.apply("math.tanh", p.put(S, p.key(), p.get(A1, p.key())))
+    Z1 = p.erase(p.rows(Z, p.gate((K,))), p.key(), p.number(), p.get(X, p.key()))
+    p.end(p.get(Z1, p.key()), A=A1, S=X, Z=Z1)
+
+
+@outside("depend on each other", PARTLY, offsets=[0, 3, 20, 37], reverse=True)
+def circle_beside_a_chunked_state(p):
+    """A and Z feed each other; what is read of Z is written to S."""
+    A, Z, S = p.state("A"), p.state("Z"), p.state("S")
+    A1 = p.put(p.decay(A, p.number(-2, -1)), p.key(), p.scale(p.number(0, 0.5), p.get(Z, p.key())))
+    Z1 = p.put(p.decay(Z, p.number(-2, -1)), p.key(), p.sub(p.vector(), p.get(A1, p.key())))
+    X = p.erase(p.decay(S, p.gate()), p.key(), p.number(), p.get(Z1, p.key()))
+    p.end(p.get(X, p.key()), A=A1, Z=Z1, S=X)
+
+
+@outside("it is a scalar, which only scans work on", PARTLY)
+def running_maximum(p):
+    """m' = max(m + f, i);  S' = e^(m + f - m') S + e^(i - m') k v^T;  o = q^T S'."""
+    m, S, f, i = p.state("m", ()), p.state("S"), p.number(-0.5, 0), p.vector(1)
+    i = p.custom((), """
+{name}_0 = arith.constant 0 : index
+{name} = tensor.extract {0}[{name}_0] : {t0}
+""", lambda x: x[:, 0], i)
+    decayed = p.add(m, f)
+    m1 = p.apply("arith.maximumf", decayed, i)
+    X = p.decay(S, p.sub(decayed, m1))
+    X = p.put(X, p.key(), p.scale(p.apply("math.exp", p.sub(i, m1)), p.vector()))
+    p.end(p.get(X, p.key()), m=m1, S=X)
+
+
+@outside("its new value does not come from the old one by decays and writes", PARTLY)
+def write_of_the_token_before(p):
+    """l and u are the key and value of the token before:  S' = e^g S + a l u^T + b k v^T."""
+    l, u, S, k, v = p.state("l", (K,)), p.state("u", (V,)), p.state(), p.key(), p.vector()
+    X = p.put(p.decay(S, p.gate()), l, p.scale(p.number(), u))
+    X = p.put(X, k, p.scale(p.number(), v))
+    copy = lambda x, size: p.add(x, p.constant(0.0, (size,)))
+    p.end(p.get(X, p.key()), l=copy(k, K), u=copy(v, V), S=X)

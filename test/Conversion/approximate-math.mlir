@@ -1,0 +1,27 @@
+// RUN: la-opt %s --linattn-approximate-math | FileCheck %s
+
+// CHECK-LABEL: func.func @vectors(
+// CHECK-NOT:     math.exp
+// CHECK-NOT:     math.log
+// CHECK-NOT:     math.log1p
+// CHECK-NOT:     math.tanh
+// CHECK:         return
+func.func @vectors(%x: vector<16xf32>) -> (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>) {
+  %e = math.exp %x : vector<16xf32>
+  %l = math.log %x : vector<16xf32>
+  %p = math.log1p %x : vector<16xf32>
+  %t = math.tanh %x : vector<16xf32>
+  return %e, %l, %p, %t : vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>
+}
+
+// Scalars, other types and other functions stay calls.
+// CHECK-LABEL: func.func @others(
+// CHECK:         math.exp %{{.+}} : f32
+// CHECK:         math.exp %{{.+}} : vector<8xf64>
+// CHECK:         math.sin %{{.+}} : vector<16xf32>
+func.func @others(%x: f32, %y: vector<8xf64>, %z: vector<16xf32>) -> (f32, vector<8xf64>, vector<16xf32>) {
+  %e = math.exp %x : f32
+  %f = math.exp %y : vector<8xf64>
+  %s = math.sin %z : vector<16xf32>
+  return %e, %f, %s : f32, vector<8xf64>, vector<16xf32>
+}
