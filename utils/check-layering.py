@@ -14,11 +14,12 @@ import sys
 IR = {"Utils"}
 ANALYSIS = IR | {"IR"}
 TRANSFORMS = ANALYSIS | {"Analysis"}
+TRANSFORM_OPS = TRANSFORMS | {"Transforms"}
 CONVERSION = TRANSFORMS | {"Transforms"}
 COST_MODEL = ANALYSIS | {"Analysis", "Target"}
 PIPELINES = CONVERSION | COST_MODEL | {"Conversion", "CostModel"}
 RUNNER = PIPELINES | {"Pipelines"}
-INIT_ALL = RUNNER | {"Runner"}
+INIT_ALL = RUNNER | {"Runner", "TransformOps"}
 ANYTHING = INIT_ALL | {"InitAll", "CAPI"}
 ALLOWED = {
     "Utils": set(),
@@ -27,6 +28,7 @@ ALLOWED = {
     "Target": {"Utils"},
     "CostModel": COST_MODEL,
     "Transforms": TRANSFORMS,
+    "TransformOps": TRANSFORM_OPS,
     "Conversion": CONVERSION,
     "Pipelines": PIPELINES,
     "Runner": RUNNER,

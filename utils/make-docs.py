@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Write the generated pages: LinAttnOps.md and LinAttnPasses.md from the .td files, with mlir-tblgen, and the tutorials.
+"""Write the generated pages: reference pages of ops and passes from the .td files, with mlir-tblgen, and the tutorials.
 
 A tutorial shows the output of commands. A comment before a fenced block says which:
 
@@ -37,6 +37,11 @@ def ops_page(tool, mlir_include):
     page = tblgen(tool, mlir_include, INCLUDE / "linattn/IR/LinAttnOps.td", "--gen-dialect-doc", "--dialect=linattn")
     # Table-of-contents marks of another documentation system.
     return NOTICE + "\n" + re.sub(r"^\[TOC\]\n+", "", page, flags=re.MULTILINE)
+
+
+def transform_ops_page(tool, mlir_include):
+    page = tblgen(tool, mlir_include, INCLUDE / "linattn/TransformOps/LinAttnTransformOps.td", "--gen-op-doc")
+    return NOTICE + "\n# Ops for transform scripts\n\n" + page
 
 
 def passes_page(tool, mlir_include):
@@ -90,6 +95,7 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, required=True, help="folder for the pages")
     options = parser.parse_args()
     pages = {"LinAttnOps.md": ops_page(options.tblgen, options.mlir_include),
+             "LinAttnTransformOps.md": transform_ops_page(options.tblgen, options.mlir_include),
              "LinAttnPasses.md": passes_page(options.tblgen, options.mlir_include)}
     for path in sorted(TUTORIALS.glob("*.md")):
         pages[f"tutorials/{path.name}"] = tutorial_page(path.read_text("utf-8"), options.tools.resolve(), path.name)

@@ -14,8 +14,8 @@ class DialectRegistry;
 
 namespace mlir::linattn {
 
-/// The linattn dialect and its external models (tiling, run-time verification). Upstream dialects
-/// are the host's to register.
+/// The linattn dialect, its external models (tiling, run-time verification) and its ops for
+/// transform scripts. Upstream dialects are the host's to register.
 void registerAllDialects(DialectRegistry &registry);
 
 /// All passes and pipelines of linattn. A plugin and its host may both call this.

@@ -50,7 +50,8 @@ bool StateGraph::joinWhatLoopsNeed(RecurrenceOp op, const StateComponent &compon
   auto join = [&](Operation *user, Value value) {
     bool isMatrix = isa<RankedTensorType>(value.getType()) &&
                     cast<RankedTensorType>(value.getType()).getRank() > 1;
-    for (unsigned other : getSources(value).set_bits()) {
+    SmallBitVector seen = getSources(value);
+    for (unsigned other : seen.set_bits()) {
       StateInfo &info = states[other];
       if (info.stateClass == StateClass::lowRank) {
         if (!info.values.contains(value))
@@ -90,9 +91,11 @@ bool StateGraph::joinWhatLoopsNeed(RecurrenceOp op, const StateComponent &compon
 void StateGraph::findComponents(RecurrenceOp op) {
   size_t count = states.size();
   successors.assign(count, SmallBitVector(count));
-  for (auto [to, value] : llvm::enumerate(op.getYieldedStates()))
-    for (unsigned from : getSources(value).set_bits())
+  for (auto [to, value] : llvm::enumerate(op.getYieldedStates())) {
+    SmallBitVector seen = getSources(value);
+    for (unsigned from : seen.set_bits())
       successors[from].set(to);
+  }
   bool changed = true;
   while (changed) {
     for (size_t via = 0; via < count; ++via)

@@ -10,6 +10,7 @@
 #include "linattn/Conversion/Passes.h"
 #include "linattn/IR/LinAttn.h"
 #include "linattn/Pipelines/Pipelines.h"
+#include "linattn/TransformOps/LinAttnTransformOps.h"
 #include "linattn/Transforms/ExternalModels.h"
 #include "linattn/Transforms/Passes.h"
 
@@ -22,6 +23,7 @@ void linattn::registerAllDialects(DialectRegistry &registry) {
   registerLiftableExternalModels(registry);
   registerRuntimeVerifiableExternalModels(registry);
   registerTilingInterfaceExternalModels(registry);
+  registerTransformDialectExtension(registry);
 }
 
 void linattn::registerAllPasses() {

@@ -7,6 +7,7 @@
 
 #include "ChunkBody.h"
 
+#include "linattn/Analysis/MatmulShare.h"
 #include "linattn/Transforms/Chunk.h"
 #include "linattn/Transforms/Passes.h"
 
@@ -102,12 +103,14 @@ FailureOr<RecurrenceOp> linattn::chunkRecurrence(RewriterBase &rewriter, Recurre
   if ((plan && plan.getStrategy() == Strategy::token) || effective.chunk < 1)
     return rewriter.notifyMatchFailure(op, "its plan says token by token");
   StateGraph graph(op);
+  std::string reason = "it has no state";
   for (const StateInfo &state : graph.getStates())
-    if (state.stateClass == StateClass::sequential)
-      remark::missed(state.culprit->getLoc(), getRemark())
-          << ("state #" + Twine(state.index) + " is run token by token: " + state.reason).str();
+    if (state.stateClass == StateClass::sequential) {
+      reason = ("state #" + Twine(state.index) + " is run token by token: " + state.reason).str();
+      remark::missed(state.culprit->getLoc(), getRemark()) << reason;
+    }
   if (!graph.isChunkable())
-    return rewriter.notifyMatchFailure(op, "no state has a chunk form");
+    return rewriter.notifyMatchFailure(op, reason);
   int64_t tokens = op.getStaticExtents()[op.getTimeDim()];
   if (ShapedType::isStatic(tokens) && tokens < effective.shortTokens)
     return rewriter.notifyMatchFailure(op, "has too few tokens");
@@ -116,13 +119,13 @@ FailureOr<RecurrenceOp> linattn::chunkRecurrence(RewriterBase &rewriter, Recurre
   RecurrenceOp chunk = createChunkOp(rewriter, op, effective.chunk);
   ChunkBody body(rewriter, op, chunk, graph, effective.subchunk);
   if (failed(body.build())) {
-    remark::missed(body.getCulprit()->getLoc(), getRemark())
-        << ("the recurrence is run token by token: '" +
-            body.getCulprit()->getName().getStringRef() +
-            "' has no form for several tokens at once, and a result of dynamic size")
-               .str();
+    reason =
+        ("the recurrence is run token by token: '" + body.getCulprit()->getName().getStringRef() +
+         "' has no form for several tokens at once, and a result of dynamic size")
+            .str();
+    remark::missed(body.getCulprit()->getLoc(), getRemark()) << reason;
     rewriter.eraseOp(chunk);
-    return failure();
+    return rewriter.notifyMatchFailure(op, reason);
   }
   for (Operation *single : body.getRowByRow())
     remark::missed(single->getLoc(), getRemark())
@@ -130,7 +133,9 @@ FailureOr<RecurrenceOp> linattn::chunkRecurrence(RewriterBase &rewriter, Recurre
             "' is run token by token: it has no form for several tokens at once")
                .str();
   remark::passed(op.getLoc(), getRemark())
-      << ("chunks of " + Twine(effective.chunk) + " tokens").str();
+      << ("chunks of " + Twine(effective.chunk) + " tokens, " +
+          Twine(countStateFlops(chunk).getMatmulPercent()) + " % of the state's flops in matmuls")
+             .str();
   // The offsets of packed sequences say nothing about their number of tokens before they are read.
   if (effective.shortTokens > 0 && ShapedType::isDynamic(tokens) && !op.getSegments())
     chooseAtRunTime(rewriter, op, chunk, effective.shortTokens);

@@ -8,7 +8,6 @@
 #include "linattn/IR/LinAttn.h"
 #include "linattn/Transforms/ExternalModels.h"
 #include "linattn/Transforms/Lift.h"
-#include "linattn/Utils/TensorUtils.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -264,11 +263,8 @@ struct LiftFor : LiftableOpInterface::ExternalModel<LiftFor, scf::ForOp> {
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToEnd(lifted.getBody());
       SmallVector<Value> yielded;
-      for (auto [value, arg, hasRows] :
-           llvm::zip_equal(loop.getYieldedValues(), lifted.getRegionIterArgs(), carriesRows)) {
-        Value next = hasRows ? getRows(builder, value, lifting) : lifting.lookup(value);
-        yielded.push_back(carry(builder, loop.getLoc(), next, arg));
-      }
+      for (auto [value, hasRows] : llvm::zip_equal(loop.getYieldedValues(), carriesRows))
+        yielded.push_back(hasRows ? getRows(builder, value, lifting) : lifting.lookup(value));
       if (!yielded.empty())
         scf::YieldOp::create(builder, loop.getLoc(), yielded);
     }

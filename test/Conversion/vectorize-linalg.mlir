@@ -80,3 +80,17 @@ func.func @store_between(%s: memref<4x32xf32>, %x: f32, %w: memref<4x4xf32>, %u:
   linalg.matmul ins(%w, %u : memref<4x4xf32>, memref<4x32xf32>) outs(%s : memref<4x32xf32>)
   return
 }
+
+// A vector of booleans would be packed into bits, but everybody else loads a byte for each.
+// CHECK-LABEL: func.func @booleans(
+// CHECK:         linalg.generic
+func.func @booleans(%x: memref<8xf32>, %b: memref<8xi1>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : memref<8xf32>) outs(%b : memref<8xi1>) {
+  ^bb0(%e: f32, %old: i1):
+    %zero = arith.constant 0.0 : f32
+    %n = arith.cmpf olt, %e, %zero : f32
+    linalg.yield %n : i1
+  }
+  return
+}
