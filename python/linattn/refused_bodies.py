@@ -248,8 +248,8 @@ def state_needed_at_every_token(p):
     Z, S, A = p.state("Z", (V, V)), p.state("S"), p.state("A")
     Z1 = p.erase(p.decay(Z, p.gate()), p.key(V), p.number(), p.vector())
     r = p.apply("math.tanh", p.get(S, p.key()))
-    X = p.put(p.decay(S, p.gate()), p.key(), p.apply("math.tanh", p.get(Z1, r)))
-    Y = p.put(p.decay(A, p.gate()), p.key(), p.get(X, p.key()))
+    X = p.put(p.decay(S, p.number(-0.3, 0)), p.key(), p.apply("math.tanh", p.get(Z1, r)))
+    Y = p.put(p.decay(A, p.number(-0.3, 0)), p.key(), p.get(X, p.key()))
     p.end(p.get(Y, p.key()), Z=Z1, S=X, A=Y)
 
 
