@@ -384,6 +384,17 @@ def divisions_by_an_input(p):
 
 
 @inside()
+def branch_of_garbage_feeds_another_state(p):
+    """r = q^T (S + k / s (v / s)^T), where 1 / s is infinite in rows without a token;
+    Z' = Z + y r^T."""
+    S, Z, s = p.state("S"), p.state("Z"), p.number(1, 2)
+    over = lambda x, size: p.div(x, p.splat(s, (size,)))
+    r = p.get(p.put(S, over(p.key(), K), over(p.vector(), V)), p.key())
+    Z1 = p.put(Z, p.key(), r)
+    p.end(p.get(Z1, p.key()), S=p.put(S, p.key(), p.vector()), Z=Z1)
+
+
+@inside()
 def coefficients_as_whole_tensors(p):
     """Uniform tensors multiplied with each other before they meet the read."""
     S, w = p.state(), p.key()
