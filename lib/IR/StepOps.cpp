@@ -8,6 +8,8 @@
 #include "linattn/IR/LinAttn.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -164,10 +166,35 @@ struct MergeDecays : OpRewritePattern<DecayOp> {
   }
 };
 
+/// A decay whose entries are all the same number is a decay by that number: its products leave the
+/// brackets of a chunk.
+struct UniformDecay : OpRewritePattern<DecayOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(DecayOp op, PatternRewriter &rewriter) const override {
+    if (op.getAxes().empty())
+      return rewriter.notifyMatchFailure(op, "a number already");
+    Value number;
+    DenseElementsAttr constant;
+    if (auto splat = op.getBy().getDefiningOp<tensor::SplatOp>())
+      number = splat.getInput();
+    else if (auto fill = op.getBy().getDefiningOp<linalg::FillOp>())
+      number = fill.value();
+    else if (matchPattern(op.getBy(), m_Constant(&constant)) && constant.isSplat() &&
+             isa<FloatType>(constant.getElementType()))
+      number =
+          arith::ConstantOp::create(rewriter, op.getLoc(), constant.getSplatValue<TypedAttr>());
+    if (!number || number.getType() != getElementTypeOrSelf(op.getBy()))
+      return rewriter.notifyMatchFailure(op, "the entries may differ");
+    rewriter.replaceOpWithNewOp<DecayOp>(op, op.getState(), number, ArrayRef<int64_t>(),
+                                         op.getLinear());
+    return success();
+  }
+};
+
 } // namespace
 
 void DecayOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
-  patterns.add<MergeDecays>(context);
+  patterns.add<MergeDecays, UniformDecay>(context);
 }
 
 //===----------------------------------------------------------------------------------------------===//

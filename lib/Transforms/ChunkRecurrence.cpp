@@ -7,6 +7,7 @@
 
 #include "ChunkBody.h"
 
+#include "linattn/Analysis/MatmulShare.h"
 #include "linattn/Transforms/Chunk.h"
 #include "linattn/Transforms/Passes.h"
 
@@ -132,7 +133,9 @@ FailureOr<RecurrenceOp> linattn::chunkRecurrence(RewriterBase &rewriter, Recurre
             "' is run token by token: it has no form for several tokens at once")
                .str();
   remark::passed(op.getLoc(), getRemark())
-      << ("chunks of " + Twine(effective.chunk) + " tokens").str();
+      << ("chunks of " + Twine(effective.chunk) + " tokens, " +
+          Twine(countStateFlops(chunk).getMatmulPercent()) + " % of the state's flops in matmuls")
+             .str();
   // The offsets of packed sequences say nothing about their number of tokens before they are read.
   if (effective.shortTokens > 0 && ShapedType::isDynamic(tokens) && !op.getSegments())
     chooseAtRunTime(rewriter, op, chunk, effective.shortTokens);

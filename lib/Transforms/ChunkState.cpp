@@ -142,13 +142,14 @@ ChunkBody::Factor ChunkBody::getDecayBetween(Solved &solved, ArrayRef<Operation 
 // Reads
 //===----------------------------------------------------------------------------------------------===//
 
-/// An address in the element type of the state, 0 where there is no token.
+/// An address, or what is written, in the element type of the state; 0 where there is no token, so
+/// that nothing of what a body makes of zeros (0 / 0, say) meets the state.
 Value ChunkBody::getAddress(Value value) { return extend(clearDeadRows(getChunk(value), value)); }
 
 /// The address of a read, moved back to the start of its token, or of the chunk.
 Value ChunkBody::getFirstUse(Solved &solved, ReadOp op, bool toChunkStart) {
   const StateValue &seen = solved.info->values.find(op.getState())->second;
-  Value address = scaleRows(extend(getChunk(op.getAddress())),
+  Value address = scaleRows(getAddress(op.getAddress()),
                             getDecayBetween(solved, seen.path, 0, seen.path.size()));
   return toChunkStart ? scaleRows(address, solved.before) : address;
 }
@@ -165,7 +166,7 @@ Value ChunkBody::getBracket(Solved &solved, ReadOp op, unsigned write) {
       scaleRows(address, getDecayBetween(solved, info.trunk, position + 1, info.trunk.size()));
   Value diagonal;
   if (position < seen.trunkLength) {
-    Value own = scaleRows(extend(getChunk(op.getAddress())),
+    Value own = scaleRows(getAddress(op.getAddress()),
                           getDecayBetween(solved, seen.path, position + 1, seen.path.size()));
     diagonal = dotRows(own, address);
   }
@@ -196,10 +197,10 @@ FailureOr<Value> ChunkBody::read(Solved &solved, ReadOp op, ArrayRef<bool> inclu
           value = swap ? write.getAddress() : write.getValue();
     if (failed(get(address)) || failed(get(value)))
       return failure();
-    Value own = scaleRows(extend(getChunk(op.getAddress())),
+    Value own = scaleRows(getAddress(op.getAddress()),
                           getDecayBetween(solved, seen.path, position + 1, seen.path.size()));
-    Value weight = dotRows(own, extend(getChunk(address)));
-    result = add(result, scaleRows(extend(getChunk(value)), weight));
+    Value weight = dotRows(own, getAddress(address));
+    result = add(result, scaleRows(getAddress(value), weight));
   }
   return result;
 }

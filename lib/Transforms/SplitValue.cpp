@@ -141,8 +141,6 @@ void ValueSplitter::buildBody(RecurrenceOp split) {
       block.addArgument(rewriter.getI1Type(), op.getLoc());
     mapping.map(arg, block.addArgument(getTileType(arg), arg.getLoc()));
   }
-  if (op.getStates().empty())
-    block.addArgument(rewriter.getI1Type(), op.getLoc());
   rewriter.setInsertionPointToEnd(&block);
   for (Operation &nested : op.getBody().front())
     cloneForTile(&nested, mapping);

@@ -9,12 +9,18 @@ from linattn.bodies import BODIES
 
 @pytest.mark.parametrize("dtype", numerics_table.TYPES)
 @pytest.mark.parametrize("form", numerics_table.FORMS)
-def test_no_entry_is_beyond_its_bound(form, dtype, tmp_path):
-    if not runner.tool("la-run").exists():
-        pytest.skip(f"{runner.tool('la-run')} is not built")
+def test_no_entry_is_beyond_its_bound(form, dtype, tmp_path, la_run):
     entries = list(numerics_table.entries_of(form, dtype, tmp_path, quick=True))
     assert {(e.chunk, e.result) for e in entries} == {
         (chunk, result) for chunk in (0, 16, 64) for result in ("out", "state")}
+    assert not numerics_table.beyond(entries)
+
+
+@pytest.mark.parametrize("form", ["gated-delta", "kda"])
+def test_reflections_of_one_key(form, tmp_path, la_run):
+    """beta 2 and one key: a rounding of k . k in a chunk is the same for all pairs of tokens."""
+    heads = [("-0.01", keys, 2.0) for keys in ("near-parallel", "repeated") for _ in range(8)]
+    entries = numerics_table.measure(form, "f32", (0, 16, 64), heads, tmp_path, width=64)
     assert not numerics_table.beyond(entries)
 
 

@@ -46,7 +46,8 @@ def is_split(case, folder):
 
 def run(case, folder, options):
     folder = write(case, folder)
-    pipeline = f"builtin.module(linattn-split-value{{tile={TILE}}},linattn-to-cpu-pipeline{{{options}}})"
+    split, lower = f"linattn-split-value{{tile={TILE}}}", f"linattn-to-cpu-pipeline{{{options}}}"
+    pipeline = f"builtin.module({split},{lower})"
     flags = (folder / "command").read_text().split()
     runner.call([*flags, "--guard", "--threads", "2", "--pipeline", pipeline], folder)
 
@@ -66,3 +67,31 @@ def test_values(case, options, tmp_path):
 def test_stays_whole(case, tmp_path):
     assert not is_split(case, tmp_path)
     run(case, tmp_path, "chunk=8")
+
+
+SCHEDULE = """
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %op = transform.structured.match ops{["linattn.recurrence"]} in %root
+        : (!transform.any_op) -> !transform.any_op
+    %split = transform.linattn.split_value %op tile 5 : (!transform.any_op) -> !transform.any_op
+    %tiled:4 = transform.structured.tile_using_for %split tile_sizes [1, 2, 2]
+        : (!transform.any_op)
+        -> (!transform.any_op, !transform.any_op, !transform.any_op, !transform.any_op)
+    %chunk = transform.linattn.chunk %tiled#0 {chunk = 8, subchunk = 4}
+        : (!transform.any_op) -> !transform.any_op
+    transform.yield
+  }
+}
+"""
+
+
+def test_schedule(tmp_path):
+    """A transform script that splits, tiles along all parallel dims and chunks the tile."""
+    case = Case("kda", layout="fused", group="floordiv", **{**SIZES, "heads": 4})
+    folder = write(case, tmp_path)
+    (folder / "schedule.mlir").write_text(SCHEDULE)
+    library = "transform-preload-library{transform-library-paths=schedule.mlir}"
+    flags = (folder / "command").read_text().split()
+    runner.call([*flags, "--guard", "--pipeline", f"builtin.module({library},transform-interpreter,"
+                 "linattn-to-cpu-pipeline{chunk=0})"], folder)

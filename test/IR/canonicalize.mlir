@@ -272,3 +272,21 @@ func.func @unused_results(%x: tensor<2x?x8xf32>) {
   }
   return
 }
+
+// Entries that are all the same number are that number.
+// CHECK-LABEL: func.func @uniform_decays(
+// CHECK-SAME:      %[[S:[^:]*]]: tensor<4x8xf32>, %[[G:[^:]*]]: f32
+// CHECK:         %[[HALF:.*]] = arith.constant 5.000000e-01 : f32
+// CHECK:         %[[X:.*]] = linattn.decay %[[S]] by %[[G]] : tensor<4x8xf32>, f32
+// CHECK:         %[[Y:.*]] = linattn.decay %[[X]] by linear %[[HALF]] : tensor<4x8xf32>, f32
+// CHECK:         linattn.decay %[[Y]] by %[[G]] : tensor<4x8xf32>, f32
+func.func @uniform_decays(%S: tensor<4x8xf32>, %g: f32) -> tensor<4x8xf32> {
+  %splat = tensor.splat %g : tensor<4xf32>
+  %0 = linattn.decay %S by %splat along [0] : tensor<4x8xf32>, tensor<4xf32>
+  %half = arith.constant dense<0.5> : tensor<8xf32>
+  %1 = linattn.decay %0 by linear %half along [1] : tensor<4x8xf32>, tensor<8xf32>
+  %empty = tensor.empty() : tensor<4x8xf32>
+  %all = linalg.fill ins(%g : f32) outs(%empty : tensor<4x8xf32>) -> tensor<4x8xf32>
+  %2 = linattn.decay %1 by %all along [0, 1] : tensor<4x8xf32>, tensor<4x8xf32>
+  return %2 : tensor<4x8xf32>
+}

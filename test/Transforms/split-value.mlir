@@ -148,14 +148,17 @@ func.func @few_columns(%k: tensor<?x8xf32>, %v: tensor<?x16xf32>, %s: tensor<8x1
 
 // After chunking as before it: rows of a step are tokens.
 // CHECK-DAG: #[[VAL:.+]] = affine_map<(d0, d1, d2) -> (d0, d1 * 16 + d2)>
+// CHECK-DAG: #[[NONE:.+]] = affine_map<(d0, d1) -> ()>
 // CHECK-LABEL: func @chunk
 // CHECK:       linattn.recurrence [time, parallel] step(%{{.+}} of 4)
 // CHECK:         via #[[VAL]] : tensor<?x32xf32> as %{{.+}} : tensor<4x16xf32>
+// CHECK:         position_offset(%{{.+}} via #[[NONE]] : i64)
 // CHECK:         %[[A:.+]] = linattn.bracket {{.*}} : tensor<4x8xf32>, tensor<4x8xf32>
 // CHECK:         linattn.solve %[[A]], %{{.+}} : tensor<4x4xf32>, tensor<4x16xf32>
-func.func @chunk(%k: tensor<?x8xf32>, %v: tensor<?x32xf32>, %s: tensor<8x32xf32>) -> tensor<8x32xf32> {
+func.func @chunk(%k: tensor<?x8xf32>, %v: tensor<?x32xf32>, %p: i64, %s: tensor<8x32xf32>) -> tensor<8x32xf32> {
   %a = linattn.recurrence [time] step(%live of 4)
       ins(%k via #rows : tensor<?x8xf32> as %kt : tensor<4x8xf32>, %v via #rows : tensor<?x32xf32> as %vt : tensor<4x32xf32>)
+      position_offset(%p via affine_map<(t) -> ()> : i64)
       states(%s via #mat : tensor<8x32xf32> as %S : tensor<8x32xf32>) {
     %A = linattn.bracket %kt, %kt : tensor<4x8xf32>, tensor<4x8xf32>
     %x = linattn.solve %A, %vt : tensor<4x4xf32>, tensor<4x32xf32>

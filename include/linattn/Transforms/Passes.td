@@ -17,7 +17,8 @@ def ChunkPass : Pass<"linattn-chunk"> {
     decay is lifted to tensors with a leading dim for the tokens; the state is touched once per chunk. The derivation is in docs/ChunkDerivation.md.
 
     A recurrence is chunked if every state is *low-rank affine*: its new value comes from the old one by decays and writes only, and what is written is affine
-    in what was read. Others are left as they are, with a remark that names the op that is in the way.
+    in what was read. Others are left as they are, with a remark that names the op that is in the way. A remark on each chunk gives the share of the state's
+floating-point operations that are in matmuls (`--remarks-filter=linattn-chunk`; `linattn/Analysis/MatmulShare.h` says what counts).
 
     Before:
     ```mlir

@@ -86,10 +86,11 @@ const char *RowEmitter::getObstacle(Value operand, AffineMap map) {
                    [&](AffineExpr expr) { return expr.isFunctionOfDim(rowDim); }) ||
       failed(type.getStridesAndOffset(strides, offset)) || strides.back() != 1)
     return "an operand is not contiguous along the innermost dim";
-  if (!VectorType::isValidElementType(type.getElementType()))
+  Type element = type.getElementType();
+  if (!VectorType::isValidElementType(element))
     return "an element type has no vectors";
   // A buffer has a byte for each boolean, a vector a bit.
-  if (type.getElementType().isInteger() && type.getElementTypeBitWidth() % 8 != 0)
+  if (element.isInteger() && element.getIntOrFloatBitWidth() % 8 != 0)
     return "vectors of an element type are packed";
   return nullptr;
 }
