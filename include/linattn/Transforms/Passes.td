@@ -18,7 +18,8 @@ def ChunkPass : Pass<"linattn-chunk"> {
 
     A state has a chunk form if it is *low-rank affine*: its new value comes from the old one by decays and writes only, and what is written is affine in what
     was read. Other states are run token by token inside the chunk, with a remark that names the op that is in the way, and so are ops that cannot be lifted. If no
-    state has a chunk form, the recurrence is left as it is.
+    state has a chunk form, the recurrence is left as it is. A remark on each chunk gives the share of the state's floating-point operations that are in matmuls
+    (`--remarks-filter=linattn-chunk`; `linattn/Analysis/MatmulShare.h` says what counts).
 
     Before:
     ```mlir
