@@ -351,6 +351,8 @@ class Generator:
             factor = self.input(lambda s: self.rng.uniform(-0.7, 0.7, s), self.free, gate=True)
             self.current = write(self.current, p.apply("arith.mulf", factor, read))
         elif kind == "reads on both axes":
+            if not self.free:
+                return
             self.outs.append(p.read(self.current, self.address(self.free[0]), 1 - self.axis))
         else:
             branch = write(self.current, p.scale(self.coefficient(), read))

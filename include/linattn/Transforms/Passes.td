@@ -16,9 +16,10 @@ def ChunkPass : Pass<"linattn-chunk"> {
     Rewrites a recurrence over tokens to one over tiles of `chunk` tokens (`step`), whose body is matrix products. What the tokens of a chunk read, write and
     decay is lifted to tensors with a leading dim for the tokens; the state is touched once per chunk. The derivation is in docs/ChunkDerivation.md.
 
-    A recurrence is chunked if every state is *low-rank affine*: its new value comes from the old one by decays and writes only, and what is written is affine
-    in what was read. Others are left as they are, with a remark that names the op that is in the way. A remark on each chunk gives the share of the state's
-floating-point operations that are in matmuls (`--remarks-filter=linattn-chunk`; `linattn/Analysis/MatmulShare.h` says what counts).
+    A state has a chunk form if it is *low-rank affine*: its new value comes from the old one by decays and writes only, and what is written is affine in what
+    was read. Other states are run token by token inside the chunk, with a remark that names the op that is in the way, and so are ops that cannot be lifted. If no
+    state has a chunk form, the recurrence is left as it is. A remark on each chunk gives the share of the state's floating-point operations that are in matmuls
+    (`--remarks-filter=linattn-chunk`; `linattn/Analysis/MatmulShare.h` says what counts).
 
     Before:
     ```mlir
@@ -79,7 +80,8 @@ def SplitValuePass : Pass<"linattn-split-value"> {
 def PrintStateGraphPass : Pass<"linattn-print-state-graph"> {
   let summary = "Say how each state of each recurrence evolves";
   let description = [{
-    Prints to the error stream, for every recurrence, the class of each state with what a chunk needs of it, or the reason why it is run token by token:
+    Prints to the error stream, for every recurrence, the class of each state with what a chunk needs of it, or the reason why it is run token by token. Each
+    state comes after those that it depends on:
 
     ```
     recurrence at file.mlir:12:8
