@@ -228,8 +228,8 @@ class mlstm_exponential:
     n' = F n + I k;  o = C'^T q / (max(|n'^T q|, e^-m') + 1e-6)."""
 
     def body(p):
-        q, k, v, f = p.times(K**-0.5, p.normal(K)), p.normal(K), p.normal(V), p.normal()
-        i = p.uniform(-20, 20)
+        q, k, v, f = p.uniform(-0.3, 1, K), p.uniform(0, 1, K), p.normal(V), p.normal()
+        i, q = p.uniform(-20, 20), p.times(K**-0.5, q)
         m, C, n = p.state("m", (), -np.inf), p.state("C"), p.state("n", (K,))
         kept = p.add(p.log_sigmoid(f), m)
         top = p.larger(kept, i)
