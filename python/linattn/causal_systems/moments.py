@@ -19,7 +19,7 @@ class gated_oja:
 
     def body(p):
         q, k, v = p.normal(K), p.normal(K), p.key(V)
-        g, b = p.uniform(-1, 0, V), p.uniform(0, 1)
+        g, b = p.gate((V,)), p.number()
         X = p.decay(p.state(), g, (1,))
         error = p.sub(k, p.read(X, v, 1))
         X = p.write(X, v, 1, p.scale(b, error))
@@ -113,7 +113,7 @@ class ccq:
 
     def body(p):
         q, k, v = p.normal(K), p.normal(K), p.normal(V)
-        g, c = p.uniform(-0.5, 0), p.uniform(0, 0.5, per_token=False)
+        g, c = p.gate(), p.uniform(0, 0.5, per_token=False)
         S, P = p.state(), p.state("P", (K, K), 0)
         m, n = p.state("m", (K,), 0), p.state("n", (), 0)
         S = p.put(p.decay(S, g), k, v)

@@ -131,6 +131,11 @@ class Step(Body):
     def silu(self, x):
         return self.mul(x, self.sigmoid(x))
 
+    def elu1(self, x):
+        """elu(x) + 1 = max(x, 0) + e^min(x, 0)."""
+        below = self.minus(self.larger(self.minus(x), self.constant(0.0, self.shapes[x])))
+        return self.add(self.larger(x, self.constant(0.0, self.shapes[x])), self.exp(below))
+
     def log_add_exp(self, x, y):
         top = self.larger(x, y)
         terms = [self.exp(self.sub(a, top)) for a in (x, y)]
