@@ -1,6 +1,6 @@
 """Prints each causal system with its states, their classes and the error of what was compiled.
 
-    python3 -m linattn.causal_systems [NAME ...]
+    python3 -m linattn.causal_systems [NAME ...] [--mlir]
 """
 
 import argparse
@@ -26,9 +26,14 @@ def measure(system, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help="systems; default: all")
-    names = parser.parse_args().names or list(SYSTEMS)
+    parser.add_argument("--mlir", action="store_true", help="print the programs instead")
+    options = parser.parse_args()
+    names = options.names or list(SYSTEMS)
+    if options.mlir:
+        print("\n".join(SYSTEMS[name].program().text() for name in names))
+        return
     failed = False
-    print(f"{'system':26}{'error':>9}{'bound':>9}  states; [what the compiler says today]")
+    print(f"{'system':26}{'error':>9}{'bound':>9}  states [what the compiler says today]")
     for name in names:
         system = SYSTEMS[name]
         with tempfile.TemporaryDirectory() as folder:

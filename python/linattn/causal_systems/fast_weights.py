@@ -43,8 +43,8 @@ def numpy_gradient(x, target, weight, bias):
 
 @system(W=SEQUENTIAL, c=SEQUENTIAL)
 class ttt_linear:
-    """d = the gradient at x = k^T W + c of |LN(x) - (v - k)|^2 / 2;  W' = W - e k d^T, c' = c - e d;
-    x = q^T W' + c';  o = x + LN(x)."""
+    """d = the gradient at x = k^T W + c of |LN(x) - (v - k)|^2 / 2;  W' = W - e k d^T,
+    c' = c - e d;  x = q^T W' + c';  o = x + LN(x)."""
 
     def body(p):
         q, k, v, eta = p.normal(K), p.key(K), p.normal(K), p.number(0, 0.3)

@@ -1,4 +1,4 @@
-"""Log-linear attention: a state per level of a Fenwick tree of tokens, each read with its own weight.
+"""Log-linear attention: a state per level of a Fenwick tree of tokens, read with its own weight.
 
 Token s is on level bit_length(t xor s) for token t, 0 for s = t; the last level holds all others.
 There are two ways to write it. The states of the levels are merged like a binary counter; or those
@@ -16,38 +16,38 @@ BLOCKS = {f"P{level}": LOW_RANK for level in range(1, TOP + 1)}
 
 # The zeros at the end of the token's position; many if that is 0.
 ZEROS = """
-{name}_t = linattn.index 1
-{name}_i = arith.index_cast {name}_t : index to i64
-{name}_z = math.cttz {name}_i : i64
-{name} = arith.sitofp {name}_z : i64 to f64
+~t = linattn.index 1
+~i = arith.index_cast ~t : index to i64
+~z = math.cttz ~i : i64
+{name} = arith.sitofp ~z : i64 to f64
 """
 
-# {0}: zeros, {1}: the state of level L + 1, {2}: those of all levels below, which move into it after
-# L zeros; after more it has moved on itself.
+# {0}: zeros, {1}: the state of level L + 1, {2}: the sum of all levels below, which moves into it
+# after L zeros; after more it has moved on itself.
 CARRY = """
-{name}_l = arith.constant L.0 : f64
-{name}_0 = arith.constant dense<0.0> : {type}
-{name}_stays = arith.cmpf olt, {0}, {name}_l : f64
-{name}_gets = arith.cmpf oeq, {0}, {name}_l : f64
-{name}_new = arith.select {name}_gets, {2}, {name}_0 : {type}
-{name} = arith.select {name}_stays, {1}, {name}_new : {type}
+~l = arith.constant L.0 : f64
+~0 = arith.constant dense<0.0> : {type}
+~stays = arith.cmpf olt, {0}, ~l : f64
+~gets = arith.cmpf oeq, {0}, ~l : f64
+~new = arith.select ~gets, {2}, ~0 : {type}
+{name} = arith.select ~stays, {1}, ~new : {type}
 """
 CARRY_TO_TOP = """
-{name}_l = arith.constant L.0 : f64
-{name}_stays = arith.cmpf olt, {0}, {name}_l : f64
-{name}_sum = arith.addf {1}, {2} : {type}
-{name} = arith.select {name}_stays, {1}, {name}_sum : {type}
+~l = arith.constant L.0 : f64
+~stays = arith.cmpf olt, {0}, ~l : f64
+~sum = arith.addf {1}, {2} : {type}
+{name} = arith.select ~stays, {1}, ~sum : {type}
 """
 
 # 1 inside the block of 2^L tokens, 0 at its first one; {0}: zeros.
 INSIDE = """
-{name}_l = arith.constant L.0 : f64
-{name}_p = arith.cmpf olt, {0}, {name}_l : f64
-{name} = arith.uitofp {name}_p : i1 to f64
+~l = arith.constant L.0 : f64
+~p = arith.cmpf olt, {0}, ~l : f64
+{name} = arith.uitofp ~p : i1 to f64
 """
 ENTRY = """
-{name}_i = arith.constant L : index
-{name} = tensor.extract {0}[{name}_i] : {t0}
+~i = arith.constant L : index
+{name} = tensor.extract {0}[~i] : {t0}
 """
 
 
@@ -108,11 +108,12 @@ def level_of(T):
 
 
 def dense(q, k, v, g, weights, b):
-    """(tril(Q K^T) (I + tril(diag(b) K K^T, -1))^-1 * weight of the level * decay) diag(b) V, and the
-    state of every level at the end."""
+    """(tril(Q K^T) (I + tril(diag(b) K K^T, -1))^-1 * weight of the level * decay) diag(b) V,
+    and the state of every level at the end."""
     T, total = len(q), np.cumsum(g)
     level, seen = level_of(T), np.tri(T, dtype=bool)
-    scores, decay = np.tril(q @ k.T), np.exp(np.where(seen, np.subtract.outer(total, total), -np.inf))
+    decay = np.exp(np.where(seen, np.subtract.outer(total, total), -np.inf))
+    scores = np.tril(q @ k.T)
     keys = k
     if b is not None:
         scores = scores @ np.linalg.inv(np.eye(T) + np.tril(b[:, None] * (k @ k.T), -1))
@@ -121,9 +122,8 @@ def dense(q, k, v, g, weights, b):
             keys[s] = after @ k[s]
             after = after @ (np.eye(K) - b[s] * np.outer(k[s], k[s]))
     out = (scores * decay * weights[np.arange(T)[:, None], level]) @ v
-    ends = [np.einsum("s,sk,sv->kv", decay[-1] * (level[-1] == n), keys, v) if T else np.zeros((K, V))
-            for n in range(TOP + 1)]
-    return out, ends
+    last = decay[-1:] * (level[-1:] == np.arange(TOP + 1)[:, None])  # [TOP + 1, T]
+    return out, list(np.einsum("ns,sk,sv->nkv", last, keys, v) if T else np.zeros((TOP + 1, K, V)))
 
 
 def up_to(result):

@@ -1,4 +1,4 @@
-"""Systems of low-rank states that read each other: two passes, second moments, value-side erases."""
+"""Systems of low-rank states that read each other, in two passes or as second moments."""
 
 import numpy as np
 
@@ -33,8 +33,8 @@ class gated_oja:
 
 @system(Y=LOW_RANK, Z=LOW_RANK, today=["Y"])
 class gsa:
-    """f = log sigmoid(x) / 8, s = 1 - e^f;  Y' = Y diag(e^f) + k s^T;  p = softmax(Y'^T q / sqrt(K));
-    Z' = diag(e^f) Z + s v^T;  o = Z'^T p."""
+    """f = log sigmoid(x) / 8, s = 1 - e^f;  Y' = Y diag(e^f) + k s^T;
+    p = softmax(Y'^T q / sqrt(K));  Z' = diag(e^f) Z + s v^T;  o = Z'^T p."""
 
     def body(p):
         q, k, v, x = p.normal(K), p.normal(K), p.normal(V), p.normal(M)
@@ -54,7 +54,7 @@ class gsa:
 
 
 def running_softmax(x):
-    """[T, T, n]: of every channel, for token t over the tokens up to t; and the logs of its sums."""
+    """[T, T, n]: of every channel, for token t over the tokens up to t; the log of the last sum."""
     T = len(x)
     logs = np.where(np.tri(T, dtype=bool)[:, :, None], x[None], -np.inf)
     return softmax(logs, axis=1), np.logaddexp.reduce(x, axis=0)
@@ -62,7 +62,7 @@ def running_softmax(x):
 
 @system(z=SCAN, Y=LOW_RANK, Z=LOW_RANK, today=["z", "Y"])
 class abc:
-    """z' = log(e^z + e^x), w = e^(x - z'), g = z - z';  the passes of gsa with decays g and weights w.
+    """z' = log(e^z + e^x), w = e^(x - z'), g = z - z';  then as gsa, g for f and w for s.
 
     The first gate is -inf: what it meets is 0."""
 

@@ -37,11 +37,11 @@ class mamba1:
         bias, a, d = (p.normal(*shape, per_token=False) for shape in ((V,), (V, K), (V,)))
         delta = p.softplus(p.add(dt, bias))
         g = p.mlir((V, K), """
-{name}_0 = tensor.empty() : {type}
-{name}_D = linalg.broadcast ins({0} : {t0}) outs({name}_0 : {type}) dimensions = [1]
-{name}_a = math.exp {1} : {type}
-{name}_A = arith.negf {name}_a : {type}
-{name} = arith.mulf {name}_D, {name}_A : {type}
+~0 = tensor.empty() : {type}
+~D = linalg.broadcast ins({0} : {t0}) outs(~0 : {type}) dimensions = [1]
+~a = math.exp {1} : {type}
+~A = arith.negf ~a : {type}
+{name} = arith.mulf ~D, ~A : {type}
 """, delta, a)
         h = p.decay(p.state("h", (V, K)), g, (0, 1))
         h = p.write(h, p.mul(delta, x), 0, B)
@@ -71,8 +71,8 @@ class s4d:
         C = [p.normal(V, N, per_token=False) for _ in range(2)]
         step, d = p.uniform(0.01, 0.5, V, per_token=False), p.normal(V, per_token=False)
         wide = lambda x: p.mlir((V, N), """
-{name}_0 = tensor.empty() : {type}
-{name} = linalg.broadcast ins({0} : {t0}) outs({name}_0 : {type}) dimensions = [1]
+~0 = tensor.empty() : {type}
+{name} = linalg.broadcast ins({0} : {t0}) outs(~0 : {type}) dimensions = [1]
 """, x)
         A = p.minus(p.exp(a)), w
         size = p.exp(p.mul(wide(step), A[0]))
@@ -120,7 +120,7 @@ class dlr:
 
 # A matrix per token from those of the channels x: I + sum_c x_c A_c, block by block, times y.
 BLOCKS = """
-{name}_1 = linalg.generic {{
+~1 = linalg.generic {{
     indexing_maps = [affine_map<(n, i, j, c) -> (c)>, affine_map<(n, i, j, c) -> (c, n, i, j)>,
                      affine_map<(n, i, j, c) -> (n, j)>, affine_map<(n, i, j, c) -> (n, i)>],
     iterator_types = ["parallel", "parallel", "reduction", "reduction"]}}
@@ -131,7 +131,7 @@ BLOCKS = """
   %more = arith.addf %sum, %term : f64
   linalg.yield %more : f64
 }} -> {type}
-{name} = arith.addf {name}_1, {3} : {type}
+{name} = arith.addf ~1, {3} : {type}
 """
 
 
@@ -170,17 +170,17 @@ class slice_walsh_hadamard:
             n = 4 // half
             # [n, 2, half]: sums and differences of both rows.
             z = p.mlir((8,), f"""
-{{name}}_z = tensor.expand_shape {{0}} [[0, 1, 2]] output_shape [{n}, 2, {half}]
+~z = tensor.expand_shape {{0}} [[0, 1, 2]] output_shape [{n}, 2, {half}]
     : {{t0}} into tensor<{n}x2x{half}xf64>
-{{name}}_a = tensor.extract_slice {{name}}_z[0, 0, 0] [{n}, 1, {half}] [1, 1, 1]
+~a = tensor.extract_slice ~z[0, 0, 0] [{n}, 1, {half}] [1, 1, 1]
     : tensor<{n}x2x{half}xf64> to tensor<{n}x1x{half}xf64>
-{{name}}_b = tensor.extract_slice {{name}}_z[0, 1, 0] [{n}, 1, {half}] [1, 1, 1]
+~b = tensor.extract_slice ~z[0, 1, 0] [{n}, 1, {half}] [1, 1, 1]
     : tensor<{n}x2x{half}xf64> to tensor<{n}x1x{half}xf64>
-{{name}}_s = arith.addf {{name}}_a, {{name}}_b : tensor<{n}x1x{half}xf64>
-{{name}}_d = arith.subf {{name}}_a, {{name}}_b : tensor<{n}x1x{half}xf64>
-{{name}}_c = tensor.concat dim(1) {{name}}_s, {{name}}_d
+~s = arith.addf ~a, ~b : tensor<{n}x1x{half}xf64>
+~d = arith.subf ~a, ~b : tensor<{n}x1x{half}xf64>
+~c = tensor.concat dim(1) ~s, ~d
     : (tensor<{n}x1x{half}xf64>, tensor<{n}x1x{half}xf64>) -> tensor<{n}x2x{half}xf64>
-{{name}} = tensor.collapse_shape {{name}}_c [[0, 1, 2]] : tensor<{n}x2x{half}xf64> into {{type}}
+{{name}} = tensor.collapse_shape ~c [[0, 1, 2]] : tensor<{n}x2x{half}xf64> into {{type}}
 """, z)
         y = p.add(y, p.times(8**-0.5, z))
         p.end(y, y=y)
@@ -206,8 +206,8 @@ class bilinear_rotations:
 """, p.matvec(B, x))
         turned = complex_product(p, (p.cos(angle), p.sin(angle)), (row(h, 0), row(h, 1)))
         new = p.mlir((2, K), """
-{name}_0 = tensor.insert_slice {0} into {2}[0, 0] [1, SIZE] [1, 1] : {t0} into {type}
-{name} = tensor.insert_slice {1} into {name}_0[1, 0] [1, SIZE] [1, 1] : {t1} into {type}
+~0 = tensor.insert_slice {0} into {2}[0, 0] [1, SIZE] [1, 1] : {t0} into {type}
+{name} = tensor.insert_slice {1} into ~0[1, 0] [1, SIZE] [1, 1] : {t1} into {type}
 """.replace("SIZE", str(K)), *turned, h)
         new = p.add(new, Bx)
         o = p.add(*(p.dot(row(c, i), row(new, i)) for i in range(2)))
@@ -269,7 +269,8 @@ class mlstm_sigmoid:
 
 @system(top=SCAN, a=SCAN, b=SCAN, today=["top", "a", "b"])
 class rwkv4:
-    """Per channel, w < 0: m = max(u + k, t);  o = (e^(t-m) a + e^(u+k-m) v) / (e^(t-m) b + e^(u+k-m));
+    """Per channel, w < 0: m = max(u + k, t);
+    o = (e^(t-m) a + e^(u+k-m) v) / (e^(t-m) b + e^(u+k-m));
     t' = max(w + t, k);  a' = e^(w+t-t') a + e^(k-t') v, b' = e^(w+t-t') b + e^(k-t')."""
 
     def body(p):

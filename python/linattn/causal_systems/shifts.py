@@ -54,8 +54,8 @@ def turned(p, x, angle):
     parts = [p.slice(x, (i,), (K // 2,), (2,), (K // 2,)) for i in range(2)]
     parts = complex_product(p, parts, (p.cos(angle), p.sin(angle)))
     return p.mlir((K,), f"""
-{{name}}_0 = tensor.insert_slice {{0}} into {{2}}[0] [{K // 2}] [2] : {{t0}} into {{type}}
-{{name}} = tensor.insert_slice {{1}} into {{name}}_0[1] [{K // 2}] [2] : {{t1}} into {{type}}
+~0 = tensor.insert_slice {{0}} into {{2}}[0] [{K // 2}] [2] : {{t0}} into {{type}}
+{{name}} = tensor.insert_slice {{1}} into ~0[1] [{K // 2}] [2] : {{t1}} into {{type}}
 """, *parts, x)
 
 
@@ -79,7 +79,7 @@ class mamba3:
         p.end(p.add(p.get(X, q), p.scale(d, v)), theta=theta, S=X, k0=k, v0=v)
 
     def sequence(C, B, v, phi, dt, a, trap, bias, d, w, c, theta, S, k0, v0):
-        """y_t = sum_s weight_ts Re(q_t conj(k_s) e^(i (t_t - t_s))) v_s + d v_t, with complex pairs."""
+        """y_t = d v_t + sum_s weight_ts Re(q_t conj(k_s) e^(i (t_t - t_s))) v_s; complex pairs."""
         if not len(C):
             return v, (theta, S, k0, v0)
         delta, total, share, angle = numpy_gates(dt, bias, a, trap, phi, theta)
@@ -90,33 +90,34 @@ class mamba3:
         weight = weights(delta, total, share)
         k = k * np.exp(1j * angle)
         k = np.stack([k.real, k.imag], axis=-1).reshape(len(C), K)
-        return (weight * scores) @ v + d * v, (angle[-1], (weight[-1][:, None] * k).T @ v, k[-1], v[-1])
+        S = (weight[-1][:, None] * k).T @ v
+        return (weight * scores) @ v + d * v, (angle[-1], S, k[-1], v[-1])
 
 
 ROW_RMS = """
-{name}_0 = arith.constant dense<0.0> : tensor<Rxf64>
-{name}_xx = arith.mulf {0}, {0} : {type}
-{name}_sum = linalg.reduce {{ arith.addf }} ins({name}_xx : {type}) outs({name}_0 : tensor<Rxf64>)
+~0 = arith.constant dense<0.0> : tensor<Rxf64>
+~xx = arith.mulf {0}, {0} : {type}
+~sum = linalg.reduce {{ arith.addf }} ins(~xx : {type}) outs(~0 : tensor<Rxf64>)
     dimensions = [1]
-{name}_n = arith.constant dense<K.0> : tensor<Rxf64>
-{name}_mean = arith.divf {name}_sum, {name}_n : tensor<Rxf64>
-{name}_eps = arith.constant dense<1.0e-5> : tensor<Rxf64>
-{name}_more = arith.addf {name}_mean, {name}_eps : tensor<Rxf64>
-{name}_root = math.sqrt {name}_more : tensor<Rxf64>
-{name}_e = tensor.empty() : {type}
-{name}_all = linalg.broadcast ins({name}_root : tensor<Rxf64>) outs({name}_e : {type})
+~n = arith.constant dense<K.0> : tensor<Rxf64>
+~mean = arith.divf ~sum, ~n : tensor<Rxf64>
+~eps = arith.constant dense<1.0e-5> : tensor<Rxf64>
+~more = arith.addf ~mean, ~eps : tensor<Rxf64>
+~root = math.sqrt ~more : tensor<Rxf64>
+~e = tensor.empty() : {type}
+~all = linalg.broadcast ins(~root : tensor<Rxf64>) outs(~e : {type})
     dimensions = [1]
-{name}_unit = arith.divf {0}, {name}_all : {type}
-{name}_w = arith.mulf {name}_unit, {1} : {type}
-{name} = arith.addf {name}_w, {2} : {type}
+~unit = arith.divf {0}, ~all : {type}
+~w = arith.mulf ~unit, {1} : {type}
+{name} = arith.addf ~w, {2} : {type}
 """.replace("R", str(RANK)).replace("K", str(K))
 
 
 def per_row(p, x):
     """The same vector in every row."""
     return p.mlir((RANK, *p.shapes[x]), """
-{name}_e = tensor.empty() : {type}
-{name} = linalg.broadcast ins({0} : {t0}) outs({name}_e : {type}) dimensions = [0]
+~e = tensor.empty() : {type}
+{name} = linalg.broadcast ins({0} : {t0}) outs(~e : {type}) dimensions = [0]
 """, x)
 
 
@@ -132,7 +133,7 @@ def rows_turned(p, x, angle):
 
 @system(theta=SCAN, S=LOW_RANK, k0=SHIFT, v0=SHIFT, today=["theta", "S", "k0", "v0"])
 class mamba3_rank_2:
-    """As mamba3 with two rows of k and q, and values x_r v in row r;  y = sum_r z_r S'^T q_r + d v."""
+    """As mamba3 with two rows of k and q, x_r v written by row r;  y = sum_r z_r S'^T q_r + d v."""
 
     def body(p):
         C, B, v = p.normal(RANK, K), p.normal(RANK, K), p.normal(V)
@@ -149,8 +150,8 @@ class mamba3_rank_2:
         X = p.decay(p.put(S, k0, value(v0, late)), g)
         X = p.put(X, k, value(v, p.mul(delta, share)))
         y = p.mlir((V,), """
-{name}_0 = arith.constant dense<0.0> : {type}
-{name} = linalg.reduce {{ arith.addf }} ins({0} : {t0}) outs({name}_0 : {type}) dimensions = [0]
+~0 = arith.constant dense<0.0> : {type}
+{name} = linalg.reduce {{ arith.addf }} ins({0} : {t0}) outs(~0 : {type}) dimensions = [0]
 """, p.mul(z, p.get(X, q)))
         p.end(p.add(y, p.scale(d, v)), theta=theta, S=X, k0=k, v0=v)
 

@@ -1,42 +1,43 @@
-"""Systems whose read or write direction is a solve: conjugate gradients, an inverse kept up to date."""
+"""Systems with a solve in an address: conjugate gradients, an inverse that is kept up to date."""
 
 import numpy as np
 
 from ..numerics import elu1, l2norm, sigmoid, softplus
 from .system import K, LOW_RANK, SEQUENTIAL, V, system
 
-# x = (H + diag(L))^-1 q by K steps; {0}: H, {1}: L, {2}: q.
+# x = (H + diag(L))^-1 q by K + 1 steps; {0}: H, {1}: L, {2}: q.
 CONJUGATE_GRADIENTS = """
-{name}_0 = arith.constant dense<0.0> : tensor<f64>
-{name}_z = arith.constant dense<0.0> : {type}
-{name}_a = arith.constant 0 : index
-{name}_b = arith.constant SIZE : index
-{name}_c = arith.constant 1 : index
-{name}_tiny = arith.constant 1.0e-300 : f64
-{name}_q = linalg.dot ins({2}, {2} : {type}, {type}) outs({name}_0 : tensor<f64>) -> tensor<f64>
-{name}_qq = tensor.extract {name}_q[] : tensor<f64>
-{name}:4 = scf.for {name}_i = {name}_a to {name}_b step {name}_c
-    iter_args({name}_x = {name}_z, {name}_r = {2}, {name}_d = {2}, {name}_rr = {name}_qq) -> ({type}, {type}, {type}, f64) {{
-  {name}_Hd = linattn.read {0} at {name}_d along 0 : {t0}, {type}
-  {name}_Ld = arith.mulf {1}, {name}_d : {type}
-  {name}_Ad = arith.addf {name}_Hd, {name}_Ld : {type}
-  {name}_dAd_t = linalg.dot ins({name}_d, {name}_Ad : {type}, {type}) outs({name}_0 : tensor<f64>) -> tensor<f64>
-  {name}_dAd = tensor.extract {name}_dAd_t[] : tensor<f64>
-  {name}_below = arith.addf {name}_dAd, {name}_tiny : f64
-  {name}_alpha = arith.divf {name}_rr, {name}_below : f64
-  {name}_alphas = tensor.splat {name}_alpha : {type}
-  {name}_dx = arith.mulf {name}_alphas, {name}_d : {type}
-  {name}_x1 = arith.addf {name}_x, {name}_dx : {type}
-  {name}_dr = arith.mulf {name}_alphas, {name}_Ad : {type}
-  {name}_r1 = arith.subf {name}_r, {name}_dr : {type}
-  {name}_rr_t = linalg.dot ins({name}_r1, {name}_r1 : {type}, {type}) outs({name}_0 : tensor<f64>) -> tensor<f64>
-  {name}_rr1 = tensor.extract {name}_rr_t[] : tensor<f64>
-  {name}_rr0 = arith.addf {name}_rr, {name}_tiny : f64
-  {name}_beta = arith.divf {name}_rr1, {name}_rr0 : f64
-  {name}_betas = tensor.splat {name}_beta : {type}
-  {name}_old = arith.mulf {name}_betas, {name}_d : {type}
-  {name}_d1 = arith.addf {name}_r1, {name}_old : {type}
-  scf.yield {name}_x1, {name}_r1, {name}_d1, {name}_rr1 : {type}, {type}, {type}, f64
+~0 = arith.constant dense<0.0> : tensor<f64>
+~z = arith.constant dense<0.0> : {type}
+~a = arith.constant 0 : index
+~b = arith.constant SIZE : index
+~c = arith.constant 1 : index
+~tiny = arith.constant 1.0e-300 : f64
+~q = linalg.dot ins({2}, {2} : {type}, {type}) outs(~0 : tensor<f64>) -> tensor<f64>
+~qq = tensor.extract ~q[] : tensor<f64>
+{name}:4 = scf.for ~i = ~a to ~b step ~c
+    iter_args(~x = ~z, ~r = {2}, ~d = {2}, ~rr = ~qq)
+    -> ({type}, {type}, {type}, f64) {{
+  ~Hd = linattn.read {0} at ~d along 0 : {t0}, {type}
+  ~Ld = arith.mulf {1}, ~d : {type}
+  ~Ad = arith.addf ~Hd, ~Ld : {type}
+  ~dAd_t = linalg.dot ins(~d, ~Ad : {type}, {type}) outs(~0 : tensor<f64>) -> tensor<f64>
+  ~dAd = tensor.extract ~dAd_t[] : tensor<f64>
+  ~below = arith.addf ~dAd, ~tiny : f64
+  ~alpha = arith.divf ~rr, ~below : f64
+  ~alphas = tensor.splat ~alpha : {type}
+  ~dx = arith.mulf ~alphas, ~d : {type}
+  ~x1 = arith.addf ~x, ~dx : {type}
+  ~dr = arith.mulf ~alphas, ~Ad : {type}
+  ~r1 = arith.subf ~r, ~dr : {type}
+  ~rr_t = linalg.dot ins(~r1, ~r1 : {type}, {type}) outs(~0 : tensor<f64>) -> tensor<f64>
+  ~rr1 = tensor.extract ~rr_t[] : tensor<f64>
+  ~rr0 = arith.addf ~rr, ~tiny : f64
+  ~beta = arith.divf ~rr1, ~rr0 : f64
+  ~betas = tensor.splat ~beta : {type}
+  ~old = arith.mulf ~betas, ~d : {type}
+  ~d1 = arith.addf ~r1, ~old : {type}
+  scf.yield ~x1, ~r1, ~d1, ~rr1 : {type}, {type}, {type}, f64
 }}
 """.replace("SIZE", str(K + 1))
 
@@ -45,7 +46,7 @@ CONJUGATE_GRADIENTS = """
 class mesa:
     """H' = s(g) H + s(b) k k^T, S' = s(g) S + s(b) k v^T;  o = S'^T (H' + diag(L))^-1 q, unit q, k.
 
-    L = softplus(l) + 1/4. Conjugate gradients in the body, with one step more than in exact numbers."""
+    L = softplus(l) + 1/4. One step of conjugate gradients more than in exact numbers."""
 
     def body(p):
         q, k, v, g, b = p.normal(K), p.normal(K), p.normal(V), p.normal(), p.normal()
@@ -67,7 +68,8 @@ class mesa:
 @system(A=SEQUENTIAL, S=LOW_RANK, z=LOW_RANK)
 class vla:
     """A' = A - (A u)(A u)^T / (1 + u^T A u), u = unit(W k) / sqrt(K);  w = unit(A' unit(f(k)));
-    S' = S + w (v - unit(f(k))^T S)^T, z' = z + f(k);  o = S'^T f(q) / max(z'^T f(q), 1e-6), f = elu + 1.
+    S' = S + w (v - unit(f(k))^T S)^T, z' = z + f(k);  o = S'^T f(q) / max(z'^T f(q), 1e-6);
+    f = elu + 1.
 
     A_0 = I / 2, so that A is the inverse of 2 I + the sum of all u u^T."""
 

@@ -24,9 +24,9 @@ SYSTEMS = {}  # name -> System
 class System:
     """classes: of each state, as the mathematics has it; today: what the compiler says instead.
 
-    step: the inputs at one token in the order in which the body takes them, then the states; returns
-    the outs, then the new states. sequence: the same for all tokens of a sequence that starts from
-    `start`, for references that are no recurrence."""
+    step: the inputs at one token in the order in which the body takes them, then the states; gives
+    the outs, then the new states. sequence: for references that are no recurrence; the inputs at
+    all tokens of a sequence, then the states; gives the outs, then all new states in one list."""
 
     name: str
     formula: str
@@ -63,10 +63,6 @@ def system(today=(), **classes):
 class Step(Body):
     """A body with the functions that gates, feature maps and norms are made of."""
 
-    def parameter(self, draw, shape):
-        """An input without time: a row per head."""
-        return self.drawn(draw, shape, per_token=False)
-
     def normal(self, *shape, per_token=True):
         return self.drawn(self.rng.standard_normal, shape, per_token)
 
@@ -81,7 +77,8 @@ class Step(Body):
         return name
 
     def mlir(self, shape, text, *operands):
-        return self.custom(shape, text, None, *operands)
+        """MLIR for which NumPy has no word here; ~x in it is a name of its own."""
+        return self.custom(shape, text.replace("~", "{name}_"), None, *operands)
 
     def exp(self, x):
         return self.apply("math.exp", x)
@@ -144,10 +141,10 @@ class Step(Body):
     def reduce(self, kind, start, x):
         """Of a vector: a number."""
         return self.mlir((), f"""
-{{name}}_0 = arith.constant dense<{start}> : tensor<f64>
-{{name}}_r = linalg.reduce {{{{ {kind} }}}} ins({{0}} : {{t0}}) outs({{name}}_0 : tensor<f64>)
+~0 = arith.constant dense<{start}> : tensor<f64>
+~r = linalg.reduce {{{{ {kind} }}}} ins({{0}} : {{t0}}) outs(~0 : tensor<f64>)
     dimensions = [0]
-{{name}} = tensor.extract {{name}}_r[] : tensor<f64>
+{{name}} = tensor.extract ~r[] : tensor<f64>
 """, x)
 
     def sum(self, x):
@@ -165,15 +162,14 @@ class Step(Body):
         return self.over(x, self.length(x))
 
     def slice(self, x, offsets, sizes, strides, shape):
-        numbers = ", ".join(f"[{', '.join(map(str, n))}]" for n in (offsets, sizes, strides))
-        numbers = numbers.replace("], [", "] [")
-        return self.mlir(shape, f"{{name}} = tensor.extract_slice {{0}}{numbers} : {{t0}} to {{type}}",
-                         x)
+        numbers = " ".join(str(list(n)) for n in (offsets, sizes, strides))
+        text = f"{{name}} = tensor.extract_slice {{0}}{numbers} : {{t0}} to {{type}}"
+        return self.mlir(shape, text, x)
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # NumPy
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def reference(s, program):
@@ -204,9 +200,9 @@ def reference(s, program):
     return [x[0] if program.offsets is not None else x for x in outs] + finals
 
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Compiled
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def arguments(program, first=0, last=None, initial=None):
