@@ -26,8 +26,8 @@ def inside(**domain):
     return register
 
 
-def build(function, domain):
-    p = Body(function.__name__, **{"tokens": 37, "heads": 2, **domain})
+def build(function, domain, base=None):
+    p = (base or Body)(function.__name__, **{"tokens": 37, "heads": 2, **domain})
     function(p)
     return p
 
