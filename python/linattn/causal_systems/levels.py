@@ -122,8 +122,10 @@ def dense(q, k, v, g, weights, b):
             keys[s] = after @ k[s]
             after = after @ (np.eye(K) - b[s] * np.outer(k[s], k[s]))
     out = (scores * decay * weights[np.arange(T)[:, None], level]) @ v
-    last = decay[-1:] * (level[-1:] == np.arange(TOP + 1)[:, None])  # [TOP + 1, T]
-    return out, list(np.einsum("ns,sk,sv->nkv", last, keys, v) if T else np.zeros((TOP + 1, K, V)))
+    if not T:
+        return out, [np.zeros((K, V))] * (TOP + 1)
+    last = decay[-1] * (level[-1] == np.arange(TOP + 1)[:, None])  # [TOP + 1, T]
+    return out, list(np.einsum("ns,sk,sv->nkv", last, keys, v))
 
 
 def up_to(result):
