@@ -39,19 +39,24 @@ enum class Form { independent, translated, affine, matrix, maxPlus, exponential,
 class FormFinder {
 public:
   explicit FormFinder(Value state) { forms[state] = Form::translated; }
+  /// Of several states together, sums of which are matrices of blocks.
+  explicit FormFinder(ValueRange states) {
+    for (Value state : states)
+      forms[state] = Form::matrix;
+  }
   Form get(Value value);
+
+  static bool isLinear(Form form) {
+    return form == Form::translated || form == Form::affine || form == Form::matrix;
+  }
 
 private:
   Form compute(Operation *op);
   Form add(Form a, Form b);
   Form multiply(Form a, Form b);
   Form maximum(Form a, Form b);
-  Form getElementwise(linalg::LinalgOp op, OpResult result);
+  Form getLinalg(linalg::LinalgOp op, OpResult result);
   bool isLogAddExp(arith::AddFOp op);
-
-  static bool isLinear(Form form) {
-    return form == Form::translated || form == Form::affine || form == Form::matrix;
-  }
 
   llvm::DenseMap<Value, Form> forms;
 };
@@ -120,14 +125,21 @@ bool FormFinder::isLogAddExp(arith::AddFOp op) {
   return false;
 }
 
-/// An op whose loops are all parallel and which meets the state entry by entry: what its body does.
-Form FormFinder::getElementwise(linalg::LinalgOp op, OpResult result) {
-  if (op.getNumReductionLoops() != 0)
-    return Form::other;
+/// What the body of a linalg op does, entry by entry; or, if entries meet others, whether sums of
+/// products with at most one dependent factor are all that it does.
+Form FormFinder::getLinalg(linalg::LinalgOp op, OpResult result) {
+  bool isElementwise =
+      op.getNumReductionLoops() == 0 && llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
+        return get(operand.get()) == Form::independent ||
+               op.getMatchingIndexingMap(&operand).isIdentity();
+      });
   for (OpOperand &operand : op->getOpOperands()) {
     Form form = get(operand.get());
-    if (form != Form::independent && !op.getMatchingIndexingMap(&operand).isIdentity())
-      return Form::other;
+    if (!isElementwise && (form != Form::independent || op.isDpsInit(&operand))) {
+      if (form != Form::independent && !isLinear(form))
+        return Form::other;
+      form = Form::matrix;
+    }
     forms[op.getMatchingBlockArgument(&operand)] = form;
   }
   return get(op.getBlock()->getTerminator()->getOperand(result.getResultNumber()));
@@ -198,19 +210,8 @@ Form FormFinder::get(Value value) {
   if (isIndependent)
     return forms[value] = Form::independent;
   Form form = compute(op);
-  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-  if (form == Form::other && linalgOp && linalg::isaContractionOpInterface(linalgOp)) {
-    // A matrix that does not depend on the state, times the state.
-    Form left = get(op->getOperand(0)), right = get(op->getOperand(1)),
-         start = get(op->getOperand(2));
-    bool isProduct = (left == Form::independent && isLinear(right)) ||
-                     (right == Form::independent && isLinear(left)) ||
-                     (left == Form::independent && right == Form::independent);
-    if (isProduct && (start == Form::independent || isLinear(start)))
-      form = Form::matrix;
-  } else if (form == Form::other && linalgOp) {
-    form = getElementwise(linalgOp, cast<OpResult>(value));
-  }
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op); linalgOp && form == Form::other)
+    form = getLinalg(linalgOp, cast<OpResult>(value));
   return forms[value] = form;
 }
 
@@ -294,4 +295,14 @@ void linattn::classifyByForm(RecurrenceOp op, StateInfo &info) {
   } else if (form == Form::logAddExp) {
     classify(StateClass::scan, "log-add-exp");
   }
+}
+
+bool linattn::isJointScan(RecurrenceOp op, ArrayRef<unsigned> states) {
+  auto args =
+      llvm::map_to_vector(states, [&](unsigned s) -> Value { return op.getStateArgs()[s]; });
+  FormFinder finder{ValueRange(args)};
+  return llvm::all_of(states, [&](unsigned state) {
+    Form form = finder.get(op.getYieldedStates()[state]);
+    return form == Form::independent || FormFinder::isLinear(form);
+  });
 }

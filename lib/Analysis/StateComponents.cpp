@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------------------------------===//
 
-#include "linattn/Analysis/StateGraph.h"
+#include "ScanForms.h"
 
 using namespace mlir;
 using namespace mlir::linattn;
@@ -125,18 +125,22 @@ void StateGraph::findComponents(RecurrenceOp op) {
     }
     changed = false;
     for (StateComponent &component : components) {
+      bool isCircle = component.states.size() > 1;
+      bool isJoint = isCircle && isJointScan(op, component.states);
       for (unsigned state : component.states) {
         StateInfo &info = states[state];
-        if (component.states.size() == 1 || info.stateClass == StateClass::sequential)
+        bool isSequential = info.stateClass == StateClass::sequential;
+        if (!isCircle || (isSequential && !isJoint))
           continue;
-        unsigned other = *llvm::find_if(component.states, [&](unsigned s) { return s != state; });
-        info.stateClass = StateClass::sequential;
-        info.form = "";
-        if (!info.culprit)
+        if (info.reason.empty()) {
+          unsigned other = *llvm::find_if(component.states, [&](unsigned s) { return s != state; });
+          info.reason = ("states #" + Twine(std::min(state, other)) + " and #" +
+                         Twine(std::max(state, other)) + " depend on each other")
+                            .str();
           info.culprit = info.trunk.front();
-        info.reason = ("states #" + Twine(std::min(state, other)) + " and #" +
-                       Twine(std::max(state, other)) + " depend on each other")
-                          .str();
+        }
+        info.stateClass = isJoint ? StateClass::scan : StateClass::sequential;
+        info.form = isJoint ? "matrix" : "";
       }
       StateClass first = states[component.states.front()].stateClass;
       component.isRunInOrder = first == StateClass::scan || first == StateClass::sequential;

@@ -13,7 +13,7 @@ def softmax(x, axis=-1):
     return e / e.sum(axis=axis, keepdims=True)
 
 
-@system(S=LOW_RANK, today=["S"])
+@system(S=LOW_RANK)
 class gated_oja:
     """X = S diag(e^g);  S' = X + b (k - X v) v^T;  o = S'^T q.  Unit v."""
 
@@ -31,7 +31,7 @@ class gated_oja:
         return S.T @ q, S
 
 
-@system(Y=LOW_RANK, Z=LOW_RANK, today=["Y"])
+@system(Y=LOW_RANK, Z=LOW_RANK)
 class gsa:
     """f = log sigmoid(x) / 8, s = 1 - e^f;  Y' = Y diag(e^f) + k s^T;
     p = softmax(Y'^T q / sqrt(K));  Z' = diag(e^f) Z + s v^T;  o = Z'^T p."""
@@ -60,7 +60,7 @@ def running_softmax(x):
     return softmax(logs, axis=1), np.logaddexp.reduce(x, axis=0)
 
 
-@system(z=SCAN, Y=LOW_RANK, Z=LOW_RANK, today=["z", "Y"])
+@system(z=SCAN, Y=LOW_RANK, Z=LOW_RANK)
 class abc:
     """z' = log(e^z + e^x), w = e^(x - z'), g = z - z';  then as gsa, g for f and w for s.
 
@@ -87,7 +87,7 @@ class abc:
         return np.einsum("tm,tmv->tv", slots, values), (z, keys[-1].T, values[-1])
 
 
-@system(z=SCAN, S=LOW_RANK, today=["z"])
+@system(z=SCAN, S=LOW_RANK)
 class lightnet:
     """z' = log(e^z + e^k), g = z - z';  S' = diag(e^g) S + e^(k - z') v^T;  o = S'^T q."""
 
@@ -106,7 +106,7 @@ class lightnet:
         return np.einsum("tk,tkv->tv", q, states), (z, states[-1])
 
 
-@system(S=LOW_RANK, P=LOW_RANK, m=SCAN, n=SCAN, today=["m", "n"])
+@system(S=LOW_RANK, P=LOW_RANK, m=SCAN, n=SCAN)
 class ccq:
     """S' = e^g S + k v^T;  P' = e^g P + k k^T, m' = e^g m + k, n' = e^g n + 1;
     o = S'^T (I - c (P' / n' - m' m'^T / n'^2)) q."""

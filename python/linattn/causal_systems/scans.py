@@ -11,7 +11,7 @@ from .system import K, LOW_RANK, SCAN, V, system
 N = 4  # complex states per channel
 
 
-@system(h=SCAN, today=["h"])
+@system(h=SCAN)
 class hgrn:
     """f = l + (1 - l) sigmoid(x);  h' = f h + (1 - f) silu(i);  o = h'."""
 
@@ -28,7 +28,7 @@ class hgrn:
         return h, h
 
 
-@system(h=SCAN, today=["h"])
+@system(h=SCAN)
 class mamba1:
     """D = softplus(dt + b);  h' = e^(D A) h + (D x) B^T;  y = h' C + d x.  A = -e^a [V, K]."""
 
@@ -59,7 +59,7 @@ def complex_product(p, a, b):
             p.add(p.mul(a[0], b[1]), p.mul(a[1], b[0])))
 
 
-@system(re=SCAN, im=SCAN, today=["re", "im"])
+@system(re=SCAN, im=SCAN)
 class s4d:
     """h' = e^(D A) h + (e^(D A) - 1) / A B u per channel and state;  y = 2 Re(C h') + d u.
 
@@ -94,7 +94,7 @@ class s4d:
         return 2 * np.sum(C * h, axis=1).real + d * u, h.real, h.imag
 
 
-@system(re=SCAN, im=SCAN, today=["re", "im"])
+@system(re=SCAN, im=SCAN)
 class dlr:
     """h' = L h + u, L = e^(-a + i w) constant;  y = Re(C h')."""
 
@@ -135,7 +135,7 @@ BLOCKS = """
 """
 
 
-@system(y=SCAN, today=["y"])
+@system(y=SCAN)
 class slice_block_diagonal:
     """y' = y + sum_c x_c A_c y + B x with A_c of 3 blocks of 2 x 2;  o = y'."""
 
@@ -158,7 +158,7 @@ class slice_block_diagonal:
         return y, y
 
 
-@system(y=SCAN, today=["y"])
+@system(y=SCAN)
 class slice_walsh_hadamard:
     """y' = y + W (sum_c x_c tanh(a_c) y), W = Hadamard / sqrt(8);  o = y'.  Butterflies for W."""
 
@@ -192,7 +192,7 @@ class slice_walsh_hadamard:
         return y, y
 
 
-@system(h=SCAN, today=["h"])
+@system(h=SCAN)
 class bilinear_rotations:
     """h' = R(A x) h + B x, R of 2 x 2 rotations by the angles A x;  o = c^T h'.  h is [2, K]."""
 
@@ -222,7 +222,7 @@ class bilinear_rotations:
         return np.sum(c * new), new
 
 
-@system(m=SCAN, C=LOW_RANK, n=LOW_RANK, today=["m"])
+@system(m=SCAN, C=LOW_RANK, n=LOW_RANK)
 class mlstm_exponential:
     """m' = max(log s(f) + m, i);  F = e^(log s(f) + m - m'), I = e^(i - m');  C' = F C + I k v^T,
     n' = F n + I k;  o = C'^T q / (max(|n'^T q|, e^-m') + 1e-6)."""
@@ -267,7 +267,7 @@ class mlstm_sigmoid:
         return C.T @ q / max(abs(n @ q), 1), C, n
 
 
-@system(top=SCAN, a=SCAN, b=SCAN, today=["top", "a", "b"])
+@system(top=SCAN, a=SCAN, b=SCAN)
 class rwkv4:
     """Per channel, w < 0: m = max(u + k, t);
     o = (e^(t-m) a + e^(u+k-m) v) / (e^(t-m) b + e^(u+k-m));

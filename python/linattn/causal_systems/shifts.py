@@ -59,7 +59,7 @@ def turned(p, x, angle):
 """, *parts, x)
 
 
-@system(theta=SCAN, S=LOW_RANK, k0=SHIFT, v0=SHIFT, today=["theta", "k0", "v0"])
+@system(theta=SCAN, S=LOW_RANK, k0=SHIFT, v0=SHIFT)
 class mamba3:
     """t' = t + pi tanh(phi) D;  k, q turned by t' pair by pair;
     S' = e^(A D) (S + D (1 - l) k_0 v_0^T) + D l k v^T;  y = S'^T q + d v;  k_0' = k, v_0' = v."""
@@ -131,7 +131,7 @@ def rows_turned(p, x, angle):
 """, *parts)
 
 
-@system(theta=SCAN, S=LOW_RANK, k0=SHIFT, v0=SHIFT, today=["theta", "S", "k0", "v0"])
+@system(theta=SCAN, S=LOW_RANK, k0=SHIFT, v0=SHIFT)
 class mamba3_rank_2:
     """As mamba3 with two rows of k and q, x_r v written by row r;  y = sum_r z_r S'^T q_r + d v."""
 

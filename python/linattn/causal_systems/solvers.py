@@ -42,7 +42,7 @@ CONJUGATE_GRADIENTS = """
 """.replace("SIZE", str(K + 1))
 
 
-@system(H=LOW_RANK, S=LOW_RANK, today=["H"])
+@system(H=LOW_RANK, S=LOW_RANK)
 class mesa:
     """H' = s(g) H + s(b) k k^T, S' = s(g) S + s(b) k v^T;  o = S'^T (H' + diag(L))^-1 q, unit q, k.
 

@@ -44,17 +44,17 @@ class System:
         return {**self.classes, **self.today}
 
 
-def system(today=(), **classes):
+def system(today=None, **classes):
     """Registers a class with the functions `body` and `step` or `sequence` as a System.
 
-    today: names of states that the compiler runs token by token for want of their own class."""
+    today: state -> what the compiler says instead of the class, where it says another."""
 
     def register(made):
         parts = {name: getattr(made, name) for name in ("body", "step", "sequence")
                  if hasattr(made, name)}
         parts["body"].__name__ = made.__name__
         SYSTEMS[made.__name__] = System(made.__name__, made.__doc__, classes=classes,
-                                        today={state: SEQUENTIAL for state in today}, **parts)
+                                        today=today or {}, **parts)
         return made
 
     return register
