@@ -218,7 +218,7 @@ bool StateFollower::checkWrites() {
       Value address = swap ? write.getValue() : write.getAddress(),
             value = swap ? write.getAddress() : write.getValue();
       if (write.hasManyRows())
-        return fail(step, "a write of several rows at once");
+        return fail(step, "a write of a number of rows that is not static");
       if (isDependent(address))
         return fail(step, "the address of a write depends on what was read from the state");
       if (!onTrunk && isDependent(value))
@@ -250,7 +250,7 @@ bool StateFollower::checkReads() {
     if (int64_t(read.getAxis()) != info.axis)
       return fail(read, "reads contract both axes of the state");
     if (read.hasManyRows())
-      return fail(read, "a read of several rows at once");
+      return fail(read, "a read of a number of rows that is not static");
     if (feeding.contains(read) && isDependent(read.getAddress()))
       return fail(
           read, "the address of a read that feeds a write depends on what was read from the state");

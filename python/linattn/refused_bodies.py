@@ -124,19 +124,6 @@ def tanh_of_own_read(p):
     after(p, p.put(S, p.key(), p.apply("math.tanh", p.get(S, p.key()))))
 
 
-@outside("a write of several rows at once")
-def two_rows_written(p):
-    S = p.state()
-    unit = p.number(-0.4, 0.4, (2, K))
-    after(p, p.write(S, unit, 0, p.number(-1, 1, (2, V))))
-
-
-@outside("a read of several rows at once")
-def two_rows_read(p):
-    S = p.state()
-    after(p, S, p.read(S, p.number(-0.4, 0.4, (2, K)), 0))
-
-
 @outside("the address of a write depends on what was read from the state")
 def write_address_from_a_read(p):
     S = p.state("S", (V, V))
