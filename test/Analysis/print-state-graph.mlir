@@ -49,3 +49,20 @@ func.func @rows(%w: tensor<?x2x4xf32>, %q: tensor<?x3x4xf32>, %s: tensor<4x4xf32
   }
   return
 }
+
+// Reads that feed writes contract axis 1, the output contracts the other.
+// CHECK-NEXT: recurrence at
+// CHECK-NEXT: state #0: low-rank along axis 1, 1 writes (1 depend on reads), 2 reads (1 along the other axis)
+func.func @value_side(%k: tensor<?x4xf32>, %s: tensor<4x4xf32>, %o: tensor<?x4xf32>) {
+  %r:2 = linattn.recurrence [time]
+      ins(%k via #vec : tensor<?x4xf32> as %kt : tensor<4xf32>)
+      outs(%o via #vec : tensor<?x4xf32>)
+      states(%s via #mat : tensor<4x4xf32> as %S : tensor<4x4xf32>) {
+    %q = linattn.read %S at %kt along 0 : tensor<4x4xf32>, tensor<4xf32>
+    %e = linattn.read %S at %kt along 1 : tensor<4x4xf32>, tensor<4xf32>
+    %n = arith.negf %e : tensor<4xf32>
+    %X = linattn.write %S at %n along 0 value %kt : tensor<4x4xf32>, tensor<4xf32>, tensor<4xf32>
+    linattn.yield %q, %X : tensor<4xf32>, tensor<4x4xf32>
+  }
+  return
+}
