@@ -54,7 +54,7 @@ private:
   void count(Operation *op);
   template <typename OpTy> void countAddress(OpTy op);
   void countBracket(BracketOp op);
-  void countTriangle(int64_t rows, int64_t width, int64_t subchunk);
+  void countTriangle(int64_t rows, int64_t width, int64_t subchunk, bool sums);
   void countSolve(SolveOp op);
   void countLinalg(linalg::LinalgOp op);
   bool isDependent(Value value) const { return dependent.contains(value); }
@@ -73,7 +73,7 @@ private:
 //===----------------------------------------------------------------------------------------------===//
 
 static bool isStateOp(Operation *op) {
-  return isa<DecayOp, ReadOp, WriteOp, RunningProductOp, BracketOp, SolveOp>(op);
+  return isa<DecayOp, ReadOp, WriteOp, RunningProductOp, BracketOp, WeightedSumOp, SolveOp>(op);
 }
 
 static bool isMatmul(Operation *op) {
@@ -97,21 +97,24 @@ void FlopCounter::countBracket(BracketOp op) {
           width = op.getReads().getType().getDimSize(1);
   Value decay = op.getDecay();
   if (decay && cast<RankedTensorType>(decay.getType()).getRank() == 2)
-    return countTriangle(rows, width, op.getSubchunk());
+    return countTriangle(rows, width, op.getSubchunk(), /*sums=*/false);
   add(true, rows * (rows - 1) * width);
   if (decay) // the multipliers between two tokens, and the pairs times them
     add(false, rows * (rows - 1));
 }
 
-/// Pairs of `rows` tokens with a multiplier per channel: halved, down to leaves.
-void FlopCounter::countTriangle(int64_t rows, int64_t width, int64_t subchunk) {
+/// Pairs of `rows` tokens with a multiplier per channel: halved, down to leaves. `sums`: the rows
+/// below a border add what they see of those above.
+void FlopCounter::countTriangle(int64_t rows, int64_t width, int64_t subchunk, bool sums) {
   if (rows <= subchunk)
     return add(false, 3 * width * (rows * (rows - 1) / 2));
   int64_t upper = llvm::divideCeil(rows, 2), lower = rows - upper;
   add(true, 2 * upper * lower * width);
   add(false, 2 * rows * width); // running products, and rows times them
-  countTriangle(upper, width, subchunk);
-  countTriangle(lower, width, subchunk);
+  if (sums)
+    add(false, lower * width);
+  countTriangle(upper, width, subchunk, sums);
+  countTriangle(lower, width, subchunk, sums);
 }
 
 void FlopCounter::countSolve(SolveOp op) {
@@ -140,6 +143,9 @@ void FlopCounter::count(Operation *op) {
     return countAddress(write);
   if (auto bracket = dyn_cast<BracketOp>(op))
     return countBracket(bracket);
+  if (auto sum = dyn_cast<WeightedSumOp>(op))
+    return countTriangle(sum.getType().getDimSize(0), sum.getType().getDimSize(1),
+                         sum.getSubchunk(), /*sums=*/true);
   if (auto solve = dyn_cast<SolveOp>(op))
     return countSolve(solve);
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))

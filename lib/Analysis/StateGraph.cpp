@@ -48,6 +48,7 @@ private:
   bool followTrunk();
   bool followTree();
   void findDependent();
+  SmallVector<ReadOp> getReads(Value value);
   bool chooseAxis();
   bool checkDecays();
   bool checkWrites();
@@ -153,26 +154,62 @@ void StateFollower::findDependent() {
   }
 }
 
-/// All reads contract one axis. A write along the other axis is the same outer product with address
-/// and value exchanged.
+/// The reads of this state that `value` is computed from.
+SmallVector<ReadOp> StateFollower::getReads(Value value) {
+  SmallVector<ReadOp> reads;
+  SetVector<Value> worklist;
+  worklist.insert(value);
+  for (size_t next = 0; next < worklist.size(); ++next) {
+    Operation *def = worklist[next].getDefiningOp();
+    if (!def || !isDependent(worklist[next]))
+      continue;
+    if (auto read = dyn_cast<ReadOp>(def); read && info.values.contains(read.getState()))
+      reads.push_back(read);
+    else
+      def->walk([&](Operation *nested) {
+        worklist.insert(nested->operand_begin(), nested->operand_end());
+      });
+  }
+  return reads;
+}
+
+/// The axis that is contracted by the reads that feed writes; else by the first read; else
+/// addressed by writes.
 bool StateFollower::chooseAxis() {
-  if (!info.reads.empty())
+  ReadOp feeding;
+  for (Operation *step : info.trunk) {
+    auto write = dyn_cast<WriteOp>(step);
+    if (!write)
+      continue;
+    info.axis = write.getAxis();
+    for (Value operand : {Value(write.getAddress()), Value(write.getValue())})
+      for (ReadOp read : getReads(operand)) {
+        if (feeding && feeding.getAxis() != read.getAxis())
+          return fail(read, "reads that contract different axes feed writes");
+        feeding = read;
+      }
+  }
+  if (feeding)
+    info.axis = feeding.getAxis();
+  else if (!info.reads.empty())
     info.axis = info.reads.front().getAxis();
-  else
-    for (Operation *step : info.trunk)
-      if (auto write = dyn_cast<WriteOp>(step))
-        info.axis = write.getAxis();
   return true;
 }
 
 bool StateFollower::checkDecays() {
+  bool hasSolve = llvm::any_of(info.trunk, [&](Operation *step) {
+    auto write = dyn_cast<WriteOp>(step);
+    return write && (isDependent(write.getAddress()) || isDependent(write.getValue()));
+  });
   for (auto &[value, state] : info.values)
     for (Operation *step : state.path)
       if (auto decay = dyn_cast<DecayOp>(step)) {
         if (isDependent(decay.getBy()))
           return fail(step, "the decay depends on what was read from the state");
-        if (!decay.getAxes().empty() && decay.getAxes() != ArrayRef<int64_t>{info.axis})
-          return fail(step, "the decay is not along the axis that reads contract");
+        if (decay.getAxes().size() > 1)
+          return fail(step, "the decay has a multiplier for every entry of the state");
+        if (hasSolve && !decay.getAxes().empty() && decay.getAxes().front() != info.axis)
+          return fail(step, "the decay is along another axis than the reads that feed writes");
       }
   return true;
 }
@@ -224,11 +261,9 @@ bool StateFollower::checkWrites() {
       if (!write)
         continue;
       bool onTrunk = position < state.trunkLength;
-      bool swap = write.getAxis() != uint64_t(info.axis);
-      Value address = swap ? write.getValue() : write.getAddress(),
-            value = swap ? write.getAddress() : write.getValue();
+      Value address = getVector(write, info.axis), value = getVector(write, 1 - info.axis);
       if (write.hasManyRows())
-        return fail(step, "a write of several rows at once");
+        return fail(step, "a write of a number of rows that is not static");
       if (isDependent(address))
         return fail(step, "the address of a write depends on what was read from the state");
       if (!onTrunk && isDependent(value))
@@ -239,11 +274,7 @@ bool StateFollower::checkWrites() {
     auto write = dyn_cast<WriteOp>(step);
     if (!write)
       continue;
-    bool swap = write.getAxis() != uint64_t(info.axis);
-    StateWrite entry{write,
-                     swap ? write.getValue() : write.getAddress(),
-                     swap ? write.getAddress() : write.getValue(),
-                     {}};
+    StateWrite entry{write, getVector(write, info.axis), getVector(write, 1 - info.axis), {}};
     if (!collectTerms(entry.value, ReadTerm{}, entry.terms, write))
       return false;
     info.writes.push_back(entry);
@@ -257,10 +288,8 @@ bool StateFollower::checkReads() {
     for (const ReadTerm &term : write.terms)
       feeding.insert(ReadOp(term.read).getOperation());
   for (ReadOp read : info.reads) {
-    if (int64_t(read.getAxis()) != info.axis)
-      return fail(read, "reads contract both axes of the state");
     if (read.hasManyRows())
-      return fail(read, "a read of several rows at once");
+      return fail(read, "a read of a number of rows that is not static");
     if (feeding.contains(read) && isDependent(read.getAddress()))
       return fail(
           read, "the address of a read that feeds a write depends on what was read from the state");
@@ -315,7 +344,11 @@ static void printState(raw_ostream &os, const StateInfo &info) {
   unsigned dependentWrites =
       llvm::count_if(info.writes, [](const StateWrite &w) { return !w.terms.empty(); });
   os << " along axis " << info.axis << ", " << info.writes.size() << " writes (" << dependentWrites
-     << " depend on reads), " << info.reads.size() << " reads\n";
+     << " depend on reads), " << info.reads.size() << " reads";
+  if (int64_t others = llvm::count_if(
+          info.reads, [&](ReadOp read) { return int64_t(read.getAxis()) != info.axis; }))
+    os << " (" << others << " along the other axis)";
+  os << "\n";
 }
 
 void StateGraph::print(raw_ostream &os) const {

@@ -87,6 +87,7 @@ private:
   void visitLinalg(linalg::LinalgOp op);
   void visitSlice(tensor::ExtractSliceOp op);
   void visitSolve(SolveOp op);
+  void visitSum(WeightedSumOp op);
 
   llvm::IntEqClasses groups;
   unsigned numNodes = 0;
@@ -172,6 +173,14 @@ void AxisGroups::visitSolve(SolveOp op) {
   mix(getNode(op.getRhs(), 0), op);
 }
 
+/// Columns are summed apart.
+void AxisGroups::visitSum(WeightedSumOp op) {
+  mixAll(op.getMatrix(), op);
+  joinAll(op.getValues(), op.getResult());
+  joinAll(op.getDecay(), op.getResult());
+  mix(getNode(op.getValues(), 0), op);
+}
+
 void AxisGroups::visit(Operation *op) {
   if (auto decay = dyn_cast<DecayOp>(op))
     return visitDecay(decay);
@@ -189,6 +198,8 @@ void AxisGroups::visit(Operation *op) {
     return visitSlice(slice);
   if (auto solve = dyn_cast<SolveOp>(op))
     return visitSolve(solve);
+  if (auto sum = dyn_cast<WeightedSumOp>(op))
+    return visitSum(sum);
   if (auto products = dyn_cast<RunningProductOp>(op)) {
     joinAll(products.getFactors(), products.getResult());
     return mix(getNode(products.getResult(), 0), op);

@@ -1,4 +1,4 @@
-//===- BlockOps.cpp - running products, brackets and solves -------------------------*- C++ -*-===//
+//===- BlockOps.cpp - running products, brackets, sums and solves -------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -45,11 +45,32 @@ LogicalResult BracketOp::verify() {
   return success();
 }
 
-LogicalResult SolveOp::verify() {
-  RankedTensorType matrix = getMatrix().getType(), rhs = getRhs().getType();
+static LogicalResult verifySquare(Operation *op, RankedTensorType matrix) {
   if (matrix.getRank() != 2 || !matrix.hasStaticShape() ||
       matrix.getDimSize(0) != matrix.getDimSize(1))
-    return emitOpError() << "expects a square matrix of static shape, got " << matrix;
+    return op->emitOpError() << "expects a square matrix of static shape, got " << matrix;
+  return success();
+}
+
+LogicalResult WeightedSumOp::verify() {
+  RankedTensorType matrix = getMatrix().getType(), values = getValues().getType();
+  if (failed(verifySquare(*this, matrix)))
+    return failure();
+  if (values.getRank() != 2 || !values.hasStaticShape() ||
+      values.getDimSize(0) != matrix.getDimSize(0) ||
+      values.getElementType() != matrix.getElementType())
+    return emitOpError() << "expects values of static shape [" << matrix.getDimSize(0)
+                         << ", V] and element type " << matrix.getElementType() << ", got "
+                         << values;
+  if (int64_t(getSubchunk()) < 1)
+    return emitOpError() << "expects a subchunk of at least 1 row, got " << int64_t(getSubchunk());
+  return success();
+}
+
+LogicalResult SolveOp::verify() {
+  RankedTensorType matrix = getMatrix().getType(), rhs = getRhs().getType();
+  if (failed(verifySquare(*this, matrix)))
+    return failure();
   if (rhs.getRank() < 1 || rhs.getRank() > 2 || rhs.getDimSize(0) != matrix.getDimSize(0) ||
       rhs.getElementType() != matrix.getElementType())
     return emitOpError() << "expects a right-hand side of " << matrix.getDimSize(0)

@@ -11,6 +11,8 @@
 #include "linattn/Analysis/StateGraph.h"
 #include "linattn/Transforms/Lift.h"
 
+#include <array>
+
 namespace mlir::linattn {
 
 /// Builds the body of a chunk. Values of the token's body are lifted when somebody asks for them,
@@ -33,6 +35,12 @@ private:
   /// K]`.
   using Factor = Value;
 
+  /// The multipliers of the tokens that scale one axis of a state.
+  struct Decays {
+    Factor total;          ///< of a whole token
+    Factor before, behind; ///< of the tokens before and behind each token, exclusive
+  };
+
   /// A state while its chunk is built.
   struct Solved {
     explicit Solved(const StateInfo &info, Value state) : info(&info), state(state) {}
@@ -40,10 +48,10 @@ private:
     Value state;                  ///< before the chunk
     Value after;                  ///< after the chunk, if run token by token or shifted
     SmallVector<Factor> decays;   ///< of the ops of the trunk; none for writes
-    Factor total;                 ///< of a whole token
-    Factor before, behind;        ///< of the tokens before and behind each token, exclusive
-    SmallVector<Value> addresses; ///< per write `[C, K]`
-    SmallVector<Value> values;    ///< per write `[C, V]`
+    SmallVector<Value> addresses; ///< per write `[C, K]`, along the axis of the state's class
+    SmallVector<Value> values;    ///< per write `[C, V]`, along the other one
+    /// Per axis: of the channels along it, without and with the multipliers of whole tokens.
+    std::array<std::array<std::optional<Decays>, 2>, 2> products;
     bool isReady = false;
   };
 
@@ -64,8 +72,12 @@ private:
   FailureOr<Value> getCoefficient(Solved &solved, const ReadTerm &term);
   Value getFirstUse(Solved &solved, ReadOp op, bool toChunkStart);
   Factor getDecay(Operation *step);
-  Factor getDecayBetween(Solved &solved, ArrayRef<Operation *> path, size_t from, size_t to);
-  Value getBracket(Solved &solved, ReadOp op, unsigned write);
+  Factor getDecayBetween(Solved &solved, ArrayRef<Operation *> path, size_t from, size_t to,
+                         int64_t axis, bool withScalars);
+  const Decays &getDecays(Solved &solved, int64_t axis, bool withScalars);
+  Value getMoved(Solved &solved, unsigned write, int64_t axis, bool withScalars);
+  Value getBracket(Solved &solved, ReadOp op, unsigned write, bool withDiagonal);
+  Value getOwn(Solved &solved, ReadOp op, size_t position, Value contracted, Value value);
   Value getAddress(Value token);
   Value finish(Solved &solved);
 

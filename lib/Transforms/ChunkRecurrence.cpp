@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------------------------------===//
 
 #include "ChunkBody.h"
+#include "ExpandRows.h"
 
 #include "linattn/Analysis/MatmulShare.h"
 #include "linattn/Transforms/Chunk.h"
@@ -102,7 +103,9 @@ FailureOr<RecurrenceOp> linattn::chunkRecurrence(RewriterBase &rewriter, Recurre
   ChunkOptions effective = getEffectiveOptions(op, options);
   if ((plan && plan.getStrategy() == Strategy::token) || effective.chunk < 1)
     return rewriter.notifyMatchFailure(op, "its plan says token by token");
-  StateGraph graph(op);
+  OwningOpRef<RecurrenceOp> singleRows = expandRows(op);
+  RecurrenceOp token = singleRows ? *singleRows : op;
+  StateGraph graph(token);
   std::string reason = "it has no state";
   for (const StateInfo &state : graph.getStates()) {
     if (state.stateClass == StateClass::lowRank || state.stateClass == StateClass::shift)
@@ -120,7 +123,7 @@ FailureOr<RecurrenceOp> linattn::chunkRecurrence(RewriterBase &rewriter, Recurre
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(op);
   RecurrenceOp chunk = createChunkOp(rewriter, op, effective.chunk);
-  ChunkBody body(rewriter, op, chunk, graph, effective.subchunk);
+  ChunkBody body(rewriter, token, chunk, graph, effective.subchunk);
   if (failed(body.build())) {
     reason =
         ("the recurrence is run token by token: '" + body.getCulprit()->getName().getStringRef() +

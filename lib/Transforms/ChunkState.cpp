@@ -124,18 +124,36 @@ ChunkBody::Factor ChunkBody::getDecay(Operation *step) {
   return math::ExpOp::create(builder, loc, extend(clearDeadRows(by, decay.getBy())));
 }
 
-/// The product of the decays `path[from .. to)` of one token.
+/// The product of the decays `path[from .. to)` of one token: of the channels along `axis` and, if
+/// asked for, of the multipliers of whole tokens.
 ChunkBody::Factor ChunkBody::getDecayBetween(Solved &solved, ArrayRef<Operation *> path,
-                                             size_t from, size_t to) {
+                                             size_t from, size_t to, int64_t axis,
+                                             bool withScalars) {
   Factor factor;
   for (size_t position = from; position < to; ++position) {
-    if (!isa<DecayOp>(path[position]))
+    auto decay = dyn_cast<DecayOp>(path[position]);
+    if (!decay || (decay.getAxes().empty() ? !withScalars : decay.getAxes().front() != axis))
       continue;
     auto &trunk = solved.info->trunk;
     bool onTrunk = position < trunk.size() && trunk[position] == path[position];
     factor = multiply(factor, onTrunk ? solved.decays[position] : getDecay(path[position]));
   }
   return factor;
+}
+
+/// The products over whole tokens, which are built when they are asked for.
+const ChunkBody::Decays &ChunkBody::getDecays(Solved &solved, int64_t axis, bool withScalars) {
+  std::optional<Decays> &decays = solved.products[axis][withScalars];
+  if (decays)
+    return *decays;
+  decays.emplace();
+  ArrayRef<Operation *> trunk = solved.info->trunk;
+  decays->total = getDecayBetween(solved, trunk, 0, trunk.size(), axis, withScalars);
+  if (decays->total) {
+    decays->before = RunningProductOp::create(builder, loc, decays->total, /*reverse=*/false);
+    decays->behind = RunningProductOp::create(builder, loc, decays->total, /*reverse=*/true);
+  }
+  return *decays;
 }
 
 //===----------------------------------------------------------------------------------------------===//
@@ -149,58 +167,98 @@ Value ChunkBody::getAddress(Value value) { return extend(clearDeadRows(getChunk(
 /// The address of a read, moved back to the start of its token, or of the chunk.
 Value ChunkBody::getFirstUse(Solved &solved, ReadOp op, bool toChunkStart) {
   const StateValue &seen = solved.info->values.find(op.getState())->second;
-  Value address = scaleRows(getAddress(op.getAddress()),
-                            getDecayBetween(solved, seen.path, 0, seen.path.size()));
-  return toChunkStart ? scaleRows(address, solved.before) : address;
+  Value address =
+      scaleRows(getAddress(op.getAddress()), getDecayBetween(solved, seen.path, 0, seen.path.size(),
+                                                             op.getAxis(), /*withScalars=*/true));
+  return toChunkStart ? scaleRows(address, getDecays(solved, op.getAxis(), true).before) : address;
 }
 
-/// What `op` sees of the trunk's `write` in earlier tokens and, if the write comes first, in its
-/// own.
-Value ChunkBody::getBracket(Solved &solved, ReadOp op, unsigned write) {
+static size_t getPosition(const StateInfo &info, unsigned write) {
+  return llvm::find(info.trunk, WriteOp(info.writes[write].op).getOperation()) - info.trunk.begin();
+}
+
+/// The rows along `axis` of a write of the trunk, moved to the end of their token.
+Value ChunkBody::getMoved(Solved &solved, unsigned write, int64_t axis, bool withScalars) {
+  const StateInfo &info = *solved.info;
+  return scaleRows(axis == info.axis ? solved.addresses[write] : solved.values[write],
+                   getDecayBetween(solved, info.trunk, getPosition(info, write) + 1,
+                                   info.trunk.size(), axis, withScalars));
+}
+
+/// What `op` sees of the trunk's `write` in earlier tokens and, if asked for and the write comes
+/// first, in its own.
+Value ChunkBody::getBracket(Solved &solved, ReadOp op, unsigned write, bool withDiagonal) {
   const StateInfo &info = *solved.info;
   const StateValue &seen = info.values.find(op.getState())->second;
-  size_t position =
-      llvm::find(info.trunk, WriteOp(info.writes[write].op).getOperation()) - info.trunk.begin();
-  Value address = solved.addresses[write];
-  Value written =
-      scaleRows(address, getDecayBetween(solved, info.trunk, position + 1, info.trunk.size()));
+  int64_t axis = op.getAxis();
+  size_t position = getPosition(info, write);
+  Value written = getMoved(solved, write, axis, /*withScalars=*/true);
   Value diagonal;
-  if (position < seen.trunkLength) {
+  if (withDiagonal && position < seen.trunkLength) {
     Value own = scaleRows(getAddress(op.getAddress()),
-                          getDecayBetween(solved, seen.path, position + 1, seen.path.size()));
-    diagonal = dotRows(own, address);
+                          getDecayBetween(solved, seen.path, position + 1, seen.path.size(), axis,
+                                          /*withScalars=*/true));
+    diagonal = dotRows(own, axis == info.axis ? solved.addresses[write] : solved.values[write]);
   }
   return BracketOp::create(builder, loc, getFirstUse(solved, op, /*toChunkStart=*/false), written,
-                           solved.total, diagonal, subchunk);
+                           getDecays(solved, axis, true).total, diagonal, subchunk);
+}
+
+/// What `op` sees of the write at `position` of its path in its own token, row by row.
+/// `contracted`: the write's rows along the axis that `op` contracts; `value`: along the other.
+Value ChunkBody::getOwn(Solved &solved, ReadOp op, size_t position, Value contracted, Value value) {
+  ArrayRef<Operation *> path = solved.info->values.find(op.getState())->second.path;
+  int64_t axis = op.getAxis();
+  Factor inner = getDecayBetween(solved, path, position + 1, path.size(), axis, true);
+  Factor outer = getDecayBetween(solved, path, position + 1, path.size(), 1 - axis, false);
+  Value weight = dotRows(scaleRows(getAddress(op.getAddress()), inner), contracted);
+  return scaleRows(scaleRows(value, weight), outer);
 }
 
 /// The rows that `op` reads: from the old state, from the included writes of the trunk, and from
-/// the writes of its own branch.
+/// the writes of its own branch. Decays along the axis that `op` contracts, and those of whole
+/// tokens, scale what is contracted; those along the other axis, the outer ones, what comes out.
 FailureOr<Value> ChunkBody::read(Solved &solved, ReadOp op, ArrayRef<bool> include) {
   element = getType(solved.state).getElementType();
   if (failed(get(op.getAddress())))
     return failure();
   const StateInfo &info = *solved.info;
+  const StateValue &seen = info.values.find(op.getState())->second;
+  int64_t axis = op.getAxis(), other = 1 - axis;
+  Factor outer = getDecayBetween(solved, seen.path, 0, seen.path.size(), other, false);
+  const Decays &tokens = getDecays(solved, other, false);
+  bool isPlain = !outer && !tokens.total;
   Value result =
       ReadOp::create(builder, loc, solved.state, getFirstUse(solved, op, /*toChunkStart=*/true),
-                     builder.getI64IntegerAttr(info.axis));
-  for (unsigned write = 0; write < info.writes.size(); ++write)
-    if (include[write])
-      result = product(getBracket(solved, op, write), solved.values[write], result);
-  const StateValue &seen = info.values.find(op.getState())->second;
+                     builder.getI64IntegerAttr(axis));
+  result = scaleRows(result, tokens.before);
+  for (unsigned write = 0; write < info.writes.size(); ++write) {
+    if (!include[write])
+      continue;
+    Value bracket = getBracket(solved, op, write, /*withDiagonal=*/isPlain);
+    Value values = getMoved(solved, write, other, /*withScalars=*/false);
+    result = tokens.total ? add(result, WeightedSumOp::create(builder, loc, bracket, values,
+                                                              tokens.total, subchunk))
+                          : product(bracket, values, result);
+  }
+  result = scaleRows(result, outer);
+  for (unsigned write = 0; write < info.writes.size(); ++write) {
+    size_t position = getPosition(info, write);
+    if (isPlain || !include[write] || position >= seen.trunkLength)
+      continue;
+    Value contracted = solved.addresses[write], value = solved.values[write];
+    if (axis != info.axis)
+      std::swap(contracted, value);
+    result = add(result, getOwn(solved, op, position, contracted, value));
+  }
   for (size_t position = seen.trunkLength; position < seen.path.size(); ++position) {
     auto write = dyn_cast<WriteOp>(seen.path[position]);
     if (!write)
       continue;
-    bool swap = int64_t(write.getAxis()) != info.axis;
-    Value address = swap ? write.getValue() : write.getAddress(),
-          value = swap ? write.getAddress() : write.getValue();
-    if (failed(get(address)) || failed(get(value)))
+    Value contracted = getVector(write, axis), value = getVector(write, other);
+    if (failed(get(contracted)) || failed(get(value)))
       return failure();
-    Value own = scaleRows(getAddress(op.getAddress()),
-                          getDecayBetween(solved, seen.path, position + 1, seen.path.size()));
-    Value weight = dotRows(own, getAddress(address));
-    result = add(result, scaleRows(getAddress(value), weight));
+    result = add(result, getOwn(solved, op, position, getAddress(contracted), getAddress(value)));
   }
   return result;
 }
@@ -227,11 +285,7 @@ LogicalResult ChunkBody::prepare(Solved &solved) {
   element = getType(solved.state).getElementType();
   for (Operation *step : info.trunk)
     solved.decays.push_back(isa<DecayOp>(step) ? getDecay(step) : Factor());
-  solved.total = getDecayBetween(solved, info.trunk, 0, info.trunk.size());
-  if (solved.total) {
-    solved.before = RunningProductOp::create(builder, loc, solved.total, /*reverse=*/false);
-    solved.behind = RunningProductOp::create(builder, loc, solved.total, /*reverse=*/true);
-  }
+  getDecays(solved, info.axis, /*withScalars=*/true);
   for (const StateWrite &write : info.writes)
     solved.addresses.push_back(getAddress(write.address));
   return success();
@@ -345,8 +399,8 @@ LogicalResult ChunkBody::solve(Solved &solved) {
         return failure();
       constant = add(constant, scaleRows(*seen, *coefficient));
       for (auto [column, other] : llvm::enumerate(unknown))
-        blocks[column] =
-            add(blocks[column], scaleRows(getBracket(solved, term.read, other), *coefficient));
+        blocks[column] = add(blocks[column],
+                             scaleRows(getBracket(solved, term.read, other, true), *coefficient));
     }
     if (count == 1) {
       matrix = blocks[0];
@@ -399,33 +453,36 @@ Value ChunkBody::finish(Solved &solved) {
   const StateInfo &info = *solved.info;
   element = getType(solved.state).getElementType();
   Value state = solved.state;
-  if (solved.total) {
-    // The product of all tokens: that before the last one, times the last one.
-    auto last = [&](Value factor) -> Value {
-      RankedTensorType type = getType(factor);
-      if (type.getRank() == 1)
-        return tensor::ExtractOp::create(
-            builder, loc, factor,
-            arith::ConstantIndexOp::create(builder, loc, rows - 1).getResult());
-      MLIRContext *context = builder.getContext();
-      return tensor::ExtractSliceOp::create(
-          builder, loc, RankedTensorType::get({type.getDimSize(1)}, element), factor,
-          getAsIndexOpFoldResult(context, {rows - 1, 0}),
-          getAsIndexOpFoldResult(context, {1, type.getDimSize(1)}),
-          getAsIndexOpFoldResult(context, {1, 1}));
-    };
-    Value whole = arith::MulFOp::create(builder, loc, last(solved.before), last(solved.total));
+  // The product of all tokens: that before the last one, times the last one.
+  auto last = [&](Value factor) -> Value {
+    RankedTensorType type = getType(factor);
+    if (type.getRank() == 1)
+      return tensor::ExtractOp::create(
+          builder, loc, factor, arith::ConstantIndexOp::create(builder, loc, rows - 1).getResult());
+    MLIRContext *context = builder.getContext();
+    return tensor::ExtractSliceOp::create(builder, loc,
+                                          RankedTensorType::get({type.getDimSize(1)}, element),
+                                          factor, getAsIndexOpFoldResult(context, {rows - 1, 0}),
+                                          getAsIndexOpFoldResult(context, {1, type.getDimSize(1)}),
+                                          getAsIndexOpFoldResult(context, {1, 1}));
+  };
+  auto decay = [&](const Decays &decays, int64_t axis) {
+    if (!decays.total)
+      return;
+    Value whole = arith::MulFOp::create(builder, loc, last(decays.before), last(decays.total));
     SmallVector<int64_t> axes;
     if (isa<RankedTensorType>(whole.getType()))
-      axes.push_back(info.axis);
+      axes.push_back(axis);
     state = DecayOp::create(builder, loc, state, whole, axes, /*linear=*/true);
-  }
-  for (auto [index, write] : llvm::enumerate(info.writes)) {
-    size_t position = llvm::find(info.trunk, WriteOp(write.op).getOperation()) - info.trunk.begin();
-    Value address = scaleRows(solved.addresses[index],
-                              getDecayBetween(solved, info.trunk, position + 1, info.trunk.size()));
-    state = WriteOp::create(builder, loc, state, scaleRows(address, solved.behind),
-                            solved.values[index], info.axis);
+  };
+  const Decays &inner = getDecays(solved, info.axis, true),
+               &outer = getDecays(solved, 1 - info.axis, false);
+  decay(inner, info.axis);
+  decay(outer, 1 - info.axis);
+  for (unsigned write = 0; write < info.writes.size(); ++write) {
+    Value address = scaleRows(getMoved(solved, write, info.axis, true), inner.behind);
+    Value value = scaleRows(getMoved(solved, write, 1 - info.axis, false), outer.behind);
+    state = WriteOp::create(builder, loc, state, address, value, info.axis);
   }
   return state;
 }

@@ -5,6 +5,8 @@
 //
 //===------------------------------------------------------------------------------------------===//
 
+#include "ExpandRows.h"
+
 #include "linattn/Analysis/StateGraph.h"
 #include "linattn/Transforms/Passes.h"
 
@@ -21,7 +23,8 @@ struct PrintStateGraph : linattn::impl::PrintStateGraphPassBase<PrintStateGraph>
   void runOnOperation() override {
     getOperation()->walk([](RecurrenceOp op) {
       llvm::errs() << "recurrence at " << op.getLoc() << "\n";
-      StateGraph(op).print(llvm::errs());
+      OwningOpRef<RecurrenceOp> singleRows = expandRows(op);
+      StateGraph(singleRows ? *singleRows : op).print(llvm::errs());
     });
     markAllAnalysesPreserved();
   }

@@ -153,7 +153,8 @@ def _decay(state, by, axes, linear):
 
 
 def _read(state, address, axis):
-    if state.ndim == 2:  # rank 1: a number
+    if state.ndim == 2:  # rank 1: a number, or one per row
+        state = state[:, None] if address.ndim == 3 else state
         return np.sum(address * state, axis=-1)
     if address.ndim == 3:  # several rows at once
         return address @ (state if axis == 0 else np.swapaxes(state, -1, -2))
@@ -162,7 +163,8 @@ def _read(state, address, axis):
 
 def _write(state, address, value, axis):
     if state.ndim == 2:
-        return state + address * value[:, None]
+        product = address * value[..., None]
+        return state + (product.sum(axis=1) if address.ndim == 3 else product)
     if address.ndim == 3:
         outer = np.swapaxes(address, -1, -2) @ value
         return state + (outer if axis == 0 else np.swapaxes(outer, -1, -2))

@@ -94,9 +94,16 @@ def decay_from_a_read(p):
     after(p, p.decay(S, p.sigmoid(p.op("dot", (), r, r)), linear=True))
 
 
-@outside("the decay is not along the axis that reads contract")
-def decay_of_columns(p):
+@outside("the decay is along another axis than the reads that feed writes")
+def decay_of_columns_with_an_erase(p):
     after(p, p.decay(p.state(), p.gate((V,)), (1,)))
+
+
+@outside("the decay has a multiplier for every entry of the state")
+def decay_of_every_entry(p):
+    """S' = e^G S + k v^T with a matrix G."""
+    X = p.put(p.decay(p.state(), p.gate((K, V)), (0, 1)), p.key(), p.vector())
+    p.end(p.get(X, p.key()), S=X)
 
 
 @outside("a written value is a product of values that were read")
@@ -124,19 +131,6 @@ def tanh_of_own_read(p):
     after(p, p.put(S, p.key(), p.apply("math.tanh", p.get(S, p.key()))))
 
 
-@outside("a write of several rows at once")
-def two_rows_written(p):
-    S = p.state()
-    unit = p.number(-0.4, 0.4, (2, K))
-    after(p, p.write(S, unit, 0, p.number(-1, 1, (2, V))))
-
-
-@outside("a read of several rows at once")
-def two_rows_read(p):
-    S = p.state()
-    after(p, S, p.read(S, p.number(-0.4, 0.4, (2, K)), 0))
-
-
 @outside("the address of a write depends on what was read from the state")
 def write_address_from_a_read(p):
     S = p.state("S", (V, V))
@@ -161,11 +155,23 @@ def dependent_write_in_a_branch(p):
     after(p, S, p.get(branch, p.key()))
 
 
-@outside("reads contract both axes of the state")
-def reads_of_both_axes(p):
-    S = p.state()
-    X = p.erase(S, p.key(), p.number(), p.vector())
-    p.end(p.read(X, p.vector(V), 1), S=X)
+@outside("reads that contract different axes feed writes")
+def erases_from_both_sides(p):
+    """S' = S - b w (w^T S)^T;  S'' = S' - c (S' u) u^T."""
+    S, u = p.state(), p.key(V)
+    X = p.erase(p.decay(S, p.gate()), p.key(), p.number(), p.vector())
+    X = p.write(X, u, 1, p.scale(p.number(-1, 0), p.read(X, u, 1)))
+    p.end(p.get(X, p.key()), S=X)
+
+
+@outside("reads that contract different axes feed writes")
+def value_from_a_read_of_the_other_axis(p):
+    """S' = e^g S + w (v - b S x)^T of a square state, and an ordinary erase."""
+    S = p.state("S", (V, V))
+    X = p.decay(S, p.number(-2, -1))
+    X = p.put(X, p.key(V), p.scale(p.number(0, 0.5), p.read(S, p.key(V), 1)))
+    X = p.erase(X, p.key(V), p.number(), p.vector())
+    p.end(p.get(X, p.key(V)), S=X)
 
 
 @outside("states #0 and #1 depend on each other")

@@ -2,7 +2,8 @@
 
 Each function builds one program (MLIR and NumPy at once); its docstring is the step as a formula,
 with S the state before the token, r = x^T S a read, and primes after each change of the state.
-All have a chunk form by docs/ChunkDerivation.md; refused_bodies.py has those without.
+All have a chunk form by docs/ChunkDerivation.md; axis_bodies.py has more of them, refused_bodies.py
+has those without.
 """
 
 import zlib
@@ -16,11 +17,11 @@ K, V = 6, 5
 BODIES = {}  # name -> a function that builds the Body
 
 
-def inside(**domain):
+def inside(bodies=BODIES, **domain):
     """Registers a body; domain: fields of its Program."""
 
     def register(function):
-        BODIES[function.__name__] = lambda: build(function, domain)
+        bodies[function.__name__] = lambda: build(function, domain)
         return function
 
     return register

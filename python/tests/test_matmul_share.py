@@ -10,8 +10,8 @@ from linattn.bodies import BODIES
 from linattn.cases import Case
 from linattn.emit import Writer
 
-# A rank-1 state with ordinary arithmetic, reads along both axes, and steps of several tokens already.
-NOT_CHUNKED = {"hgrn", "gated-oja", "block-causal"}
+# A rank-1 state with ordinary arithmetic, and steps of several tokens already.
+NOT_CHUNKED = {"hgrn", "block-causal"}
 
 
 def remarks(body, key, value, chunk):

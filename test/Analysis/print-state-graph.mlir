@@ -69,3 +69,38 @@ func.func @scans(%k: tensor<?x4xf32>, %g: tensor<?xf32>, %a: tensor<4x4xf32>, %b
   }
   return
 }
+
+// Several rows at once are as many steps.
+// CHECK-NEXT: recurrence at
+// CHECK-NEXT: state #0: low-rank along axis 0, 2 writes (2 depend on reads), 5 reads
+func.func @rows(%w: tensor<?x2x4xf32>, %q: tensor<?x3x4xf32>, %s: tensor<4x4xf32>, %o: tensor<?x3x4xf32>) {
+  %r:2 = linattn.recurrence [time]
+      ins(%w via affine_map<(t, r, d) -> (t, r, d)> : tensor<?x2x4xf32> as %W : tensor<2x4xf32>,
+          %q via affine_map<(t, r, d) -> (t, r, d)> : tensor<?x3x4xf32> as %Q : tensor<3x4xf32>)
+      outs(%o via affine_map<(t, r, d) -> (t, r, d)> : tensor<?x3x4xf32>)
+      states(%s via #mat : tensor<4x4xf32> as %S : tensor<4x4xf32>) {
+    %rows = linattn.read %S at %W along 0 : tensor<4x4xf32>, tensor<2x4xf32>
+    %n = arith.negf %rows : tensor<2x4xf32>
+    %X = linattn.write %S at %W along 0 value %n : tensor<4x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>
+    %y = linattn.read %X at %Q along 0 : tensor<4x4xf32>, tensor<3x4xf32>
+    linattn.yield %y, %X : tensor<3x4xf32>, tensor<4x4xf32>
+  }
+  return
+}
+
+// Reads that feed writes contract axis 1, the output contracts the other.
+// CHECK-NEXT: recurrence at
+// CHECK-NEXT: state #0: low-rank along axis 1, 1 writes (1 depend on reads), 2 reads (1 along the other axis)
+func.func @value_side(%k: tensor<?x4xf32>, %s: tensor<4x4xf32>, %o: tensor<?x4xf32>) {
+  %r:2 = linattn.recurrence [time]
+      ins(%k via #vec : tensor<?x4xf32> as %kt : tensor<4xf32>)
+      outs(%o via #vec : tensor<?x4xf32>)
+      states(%s via #mat : tensor<4x4xf32> as %S : tensor<4x4xf32>) {
+    %q = linattn.read %S at %kt along 0 : tensor<4x4xf32>, tensor<4xf32>
+    %e = linattn.read %S at %kt along 1 : tensor<4x4xf32>, tensor<4xf32>
+    %n = arith.negf %e : tensor<4xf32>
+    %X = linattn.write %S at %n along 0 value %kt : tensor<4x4xf32>, tensor<4xf32>, tensor<4xf32>
+    linattn.yield %q, %X : tensor<4xf32>, tensor<4x4xf32>
+  }
+  return
+}

@@ -100,6 +100,54 @@ func.func @bracket_channel_decay(%r: tensor<8x2xf32>, %w: tensor<8x2xf32>, %a: t
 
 // -----
 
+// Row i from the values before it, which decay from row to row; those behind it are 0 still.
+// CHECK-LABEL: func.func @weighted_sum_leaf(
+// CHECK-SAME:      %[[B:[^:]+]]: tensor<8x8xf32>, %[[C:[^:]+]]: tensor<8x4xf32>, %[[A:[^:]+]]: tensor<8x4xf32>)
+// CHECK-NOT:     linalg.matmul
+// CHECK:         %[[LOWER:.+]] = linalg.generic {{.*}} ins(%[[B]] :
+// CHECK:           arith.cmpi ugt
+// CHECK:         %[[FIRST:.+]] = tensor.extract_slice %[[C]][0, 0] [1, 4]
+// CHECK:         %[[START:.+]] = tensor.insert_slice %[[FIRST]] into %{{.+}}[0, 0] [1, 4]
+// CHECK:         scf.for %[[I:[^ ]+]] = %c1 to %c8 step %c1 iter_args(%[[SUMS:.+]] = %{{.+}}, %[[SEEN:.+]] = %[[START]])
+// CHECK:           %[[WEIGHTS:.+]] = tensor.extract_slice %[[LOWER]][%[[I]], 0] [1, 8]
+// CHECK:           %[[SUM:.+]] = linalg.vecmat ins(%[[WEIGHTS]], %[[SEEN]] :
+// CHECK:           %[[FACTORS:.+]] = tensor.extract_slice %[[A]][%[[I]], 0] [1, 4]
+// CHECK:           %[[DECAYED:.+]] = linalg.generic {{.*}} ins(%[[FACTORS]] :{{.*}} outs(%[[SEEN]] :
+// CHECK:           tensor.insert_slice %[[SUM]] into %[[SUMS]][%[[I]], 0] [1, 4]
+// CHECK:           %[[NEXT:.+]] = tensor.extract_slice %[[C]][%[[I]], 0] [1, 4]
+// CHECK:           tensor.insert_slice %[[NEXT]] into %[[DECAYED]][%[[I]], 0] [1, 4]
+func.func @weighted_sum_leaf(%b: tensor<8x8xf32>, %c: tensor<8x4xf32>, %a: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  %o = linattn.weighted_sum %b, %c decay %a : tensor<8x8xf32>, tensor<8x4xf32>
+  return %o : tensor<8x4xf32>
+}
+
+// -----
+
+// Below the border of 7 rows, at 4: the values move forward to it, the sums on from it.
+// CHECK-LABEL: func.func @weighted_sum_halved(
+// CHECK-SAME:      %[[B:[^:]+]]: tensor<7x7xf32>, %[[C:[^:]+]]: tensor<7x4xf32>, %[[A:[^:]+]]: tensor<7x4xf32>)
+// CHECK:         %[[BEFORE:.+]] = tensor.extract_slice %[[C]][0, 0] [4, 4]
+// CHECK:         %[[FIRST:.+]] = tensor.extract_slice %[[A]][0, 0] [4, 4]
+// CHECK:         scf.for %{{.+}} = %c1 to %c4
+// CHECK:         %[[SECOND:.+]] = tensor.extract_slice %[[A]][4, 0] [3, 4]
+// CHECK:         scf.for %{{.+}} = %c1 to %c3
+// CHECK:         %[[BEHIND:.+]] = scf.for
+// CHECK:           tensor.extract_slice %[[FIRST]]
+// CHECK:         %[[MOVED:.+]] = arith.mulf %[[BEFORE]], %[[BEHIND]]
+// CHECK:         %[[PART:.+]] = tensor.extract_slice %[[B]][4, 0] [3, 4]
+// CHECK:         %[[SUMS:.+]] = linalg.matmul ins(%[[PART]], %[[MOVED]] :
+// CHECK:         %[[AHEAD:.+]] = scf.for
+// CHECK:           tensor.extract_slice %[[SECOND]]
+// CHECK:         %[[SCALED:.+]] = arith.mulf %[[SUMS]], %[[AHEAD]]
+// CHECK:         %[[BOTH:.+]] = arith.addf %{{.+}}, %[[SCALED]]
+// CHECK:         tensor.insert_slice %[[BOTH]] into %{{.+}}[4, 0] [3, 4]
+func.func @weighted_sum_halved(%b: tensor<7x7xf32>, %c: tensor<7x4xf32>, %a: tensor<7x4xf32>) -> tensor<7x4xf32> {
+  %o = linattn.weighted_sum %b, %c decay %a subchunk 4 : tensor<7x7xf32>, tensor<7x4xf32>
+  return %o : tensor<7x4xf32>
+}
+
+// -----
+
 // Row i from the rows before it, the others times 0.
 // CHECK-LABEL: func.func @solve_one_block(
 // CHECK-SAME:      %[[A:[^:]+]]: tensor<8x8xf32>, %[[RHS:[^:]+]]: tensor<8x4xf32>)

@@ -48,6 +48,38 @@ func.func @bracket_subchunk_of_no_rows(%r: tensor<8x4xf32>) {
 
 // -----
 
+func.func @sum_rectangle(%b: tensor<8x4xf32>, %c: tensor<8x2xf32>) {
+  // expected-error @below {{'linattn.weighted_sum' op expects a square matrix of static shape, got 'tensor<8x4xf32>'}}
+  %x = linattn.weighted_sum %b, %c decay %c : tensor<8x4xf32>, tensor<8x2xf32>
+  return
+}
+
+// -----
+
+func.func @sum_rows_differ(%b: tensor<8x8xf32>, %c: tensor<4x2xf32>) {
+  // expected-error @below {{expects values of static shape [8, V] and element type 'f32', got 'tensor<4x2xf32>'}}
+  %x = linattn.weighted_sum %b, %c decay %c : tensor<8x8xf32>, tensor<4x2xf32>
+  return
+}
+
+// -----
+
+func.func @sum_of_numbers(%b: tensor<8x8xf32>, %c: tensor<8xf32>) {
+  // expected-error @below {{expects values of static shape [8, V] and element type 'f32', got 'tensor<8xf32>'}}
+  %x = linattn.weighted_sum %b, %c decay %c : tensor<8x8xf32>, tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @sum_subchunk_of_no_rows(%b: tensor<8x8xf32>, %c: tensor<8x2xf32>) {
+  // expected-error @below {{'linattn.weighted_sum' op expects a subchunk of at least 1 row, got 0}}
+  %x = linattn.weighted_sum %b, %c decay %c subchunk 0 : tensor<8x8xf32>, tensor<8x2xf32>
+  return
+}
+
+// -----
+
 func.func @solve_rectangle(%a: tensor<8x4xf32>, %r: tensor<8x2xf32>) {
   // expected-error @below {{expects a square matrix of static shape, got 'tensor<8x4xf32>'}}
   %x = linattn.solve %a, %r : tensor<8x4xf32>, tensor<8x2xf32>

@@ -69,8 +69,28 @@ func.func @decay_along_the_other_axis(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>, 
       states(%s via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %S : tensor<8x8xf32>,
              %z via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %Z : tensor<8x8xf32>) {
     %q = linattn.read %S at %kt along 0 : tensor<8x8xf32>, tensor<8xf32>
-    // expected-remark @below {{state #0 is run token by token: the decay is not along the axis that reads contract}}
-    %n = linattn.decay %S by %vt along [1] : tensor<8x8xf32>, tensor<8xf32>
+    // expected-remark @below {{state #0 is run token by token: the decay is along another axis than the reads that feed writes}}
+    %d = linattn.decay %S by %vt along [1] : tensor<8x8xf32>, tensor<8xf32>
+    %n = linattn.write %d at %kt along 0 value %q : tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>
+    linattn.yield %q, %n, %Z : tensor<8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+  }
+  return %r#0, %r#1, %r#2 : tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+}
+
+// -----
+
+func.func @decay_of_every_entry(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>, %o: tensor<?x8xf32>, %s: tensor<8x8xf32>, %z: tensor<8x8xf32>) -> (tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
+  %r:3 = linattn.recurrence [time]
+      ins(%k via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %kt : tensor<8xf32>,
+          %v via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %vt : tensor<8xf32>)
+      outs(%o via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32>)
+      states(%s via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %S : tensor<8x8xf32>,
+             %z via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %Z : tensor<8x8xf32>) {
+    %c = arith.constant -0.5 : f32
+    %q = linattn.read %S at %kt along 0 : tensor<8x8xf32>, tensor<8xf32>
+    %e = tensor.splat %c : tensor<8x8xf32>
+    // expected-remark @below {{state #0 is run token by token: the decay has a multiplier for every entry of the state}}
+    %n = linattn.decay %S by %e along [0, 1] : tensor<8x8xf32>, tensor<8x8xf32>
     linattn.yield %q, %n, %Z : tensor<8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
   }
   return %r#0, %r#1, %r#2 : tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
@@ -203,7 +223,7 @@ func.func @address_of_feeding_read_depends_on_read(%k: tensor<?x8xf32>, %v: tens
 
 // -----
 
-func.func @reads_contract_both_axes(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>, %o: tensor<?x8xf32>, %s: tensor<8x8xf32>, %z: tensor<8x8xf32>) -> (tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
+func.func @reads_of_both_axes_feed_writes(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>, %o: tensor<?x8xf32>, %s: tensor<8x8xf32>, %z: tensor<8x8xf32>) -> (tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
   %r:3 = linattn.recurrence [time]
       ins(%k via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %kt : tensor<8xf32>,
           %v via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %vt : tensor<8xf32>)
@@ -211,9 +231,10 @@ func.func @reads_contract_both_axes(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>, %o
       states(%s via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %S : tensor<8x8xf32>,
              %z via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %Z : tensor<8x8xf32>) {
     %q = linattn.read %S at %kt along 0 : tensor<8x8xf32>, tensor<8xf32>
-    // expected-remark @below {{state #0 is run token by token: reads contract both axes of the state}}
+    // expected-remark @below {{state #0 is run token by token: reads that contract different axes feed writes}}
     %p = linattn.read %S at %kt along 1 : tensor<8x8xf32>, tensor<8xf32>
-    %n = linattn.write %S at %kt along 0 value %vt : tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>
+    %sum = arith.addf %q, %p : tensor<8xf32>
+    %n = linattn.write %S at %kt along 0 value %sum : tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>
     linattn.yield %p, %n, %Z : tensor<8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
   }
   return %r#0, %r#1, %r#2 : tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
@@ -221,17 +242,16 @@ func.func @reads_contract_both_axes(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>, %o
 
 // -----
 
-func.func @write_of_several_rows(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>, %o: tensor<?x8xf32>, %s: tensor<8x8xf32>, %z: tensor<8x8xf32>) -> (tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
+func.func @write_of_several_rows(%k: tensor<?x8xf32>, %v: tensor<?x?x8xf32>, %o: tensor<?x8xf32>, %s: tensor<8x8xf32>, %z: tensor<8x8xf32>) -> (tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
   %r:3 = linattn.recurrence [time]
       ins(%k via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %kt : tensor<8xf32>,
-          %v via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %vt : tensor<8xf32>)
+          %v via affine_map<(t, r, d) -> (t, r, d)> : tensor<?x?x8xf32> as %w : tensor<?x8xf32>)
       outs(%o via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32>)
       states(%s via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %S : tensor<8x8xf32>,
              %z via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %Z : tensor<8x8xf32>) {
     %q = linattn.read %S at %kt along 0 : tensor<8x8xf32>, tensor<8xf32>
-    %w = tensor.expand_shape %kt [[0, 1]] output_shape [1, 8] : tensor<8xf32> into tensor<1x8xf32>
-    // expected-remark @below {{state #0 is run token by token: a write of several rows at once}}
-    %n = linattn.write %S at %w along 0 value %w : tensor<8x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>
+    // expected-remark @below {{state #0 is run token by token: a write of a number of rows that is not static}}
+    %n = linattn.write %S at %w along 0 value %w : tensor<8x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>
     linattn.yield %q, %n, %Z : tensor<8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
   }
   return %r#0, %r#1, %r#2 : tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
@@ -239,17 +259,16 @@ func.func @write_of_several_rows(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>, %o: t
 
 // -----
 
-func.func @read_of_several_rows(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>, %o: tensor<?x8xf32>, %s: tensor<8x8xf32>, %z: tensor<8x8xf32>) -> (tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
+func.func @read_of_several_rows(%k: tensor<?x8xf32>, %v: tensor<?x?x8xf32>, %o: tensor<?x8xf32>, %s: tensor<8x8xf32>, %z: tensor<8x8xf32>) -> (tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
   %r:3 = linattn.recurrence [time]
       ins(%k via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %kt : tensor<8xf32>,
-          %v via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %vt : tensor<8xf32>)
+          %v via affine_map<(t, r, d) -> (t, r, d)> : tensor<?x?x8xf32> as %w : tensor<?x8xf32>)
       outs(%o via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32>)
       states(%s via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %S : tensor<8x8xf32>,
              %z via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %Z : tensor<8x8xf32>) {
-    %w = tensor.expand_shape %kt [[0, 1]] output_shape [1, 8] : tensor<8xf32> into tensor<1x8xf32>
-    // expected-remark @below {{state #0 is run token by token: a read of several rows at once}}
-    %q = linattn.read %S at %w along 0 : tensor<8x8xf32>, tensor<1x8xf32>
-    %y = tensor.collapse_shape %q [[0, 1]] : tensor<1x8xf32> into tensor<8xf32>
+    // expected-remark @below {{state #0 is run token by token: a read of a number of rows that is not static}}
+    %q = linattn.read %S at %w along 0 : tensor<8x8xf32>, tensor<?x8xf32>
+    %y = tensor.extract_slice %q[0, 0] [1, 8] [1, 1] : tensor<?x8xf32> to tensor<8xf32>
     linattn.yield %y, %S, %Z : tensor<8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
   }
   return %r#0, %r#1, %r#2 : tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>

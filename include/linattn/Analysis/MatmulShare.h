@@ -35,12 +35,14 @@ struct StateFlops {
 /// | bracket, one or no multiplier per token | C (C - 1) K | C (C - 1) with multipliers |
 /// | bracket, a multiplier per channel: n rows | 2 (n / 2)^2 K | 2 n K, then both halves |
 /// | ... n rows, n at most s | | 3 K per pair, n (n - 1) / 2 pairs |
+/// | weighted sum: n rows | 2 (n / 2)^2 V | 2.5 n V, then both halves |
+/// | ... n rows, n at most s | | 3 V per pair, n (n - 1) / 2 pairs |
 /// | solve, per pair of blocks below the diagonal | 2 s^2 V | |
 /// | solve, per diagonal block | | s (s - 1) V |
 /// | linalg with both rows and columns and a sum | 2 per point | |
 /// | other linalg, arith and math | | 1 per point and op |
 ///
-/// Brackets and solves count the pairs below the diagonal, whatever a lowering does with the
+/// Brackets, sums and solves count the pairs below the diagonal, whatever a lowering does with the
 /// others. Ops inside a loop count once per iteration. A product with a vector (a state of rank 1)
 /// is no matmul.
 StateFlops countStateFlops(RecurrenceOp op);

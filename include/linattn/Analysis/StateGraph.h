@@ -38,7 +38,12 @@ struct StateValue {
   size_t trunkLength;            ///< how many ops of the path lie on the trunk
 };
 
-/// One write of the trunk.
+/// The vector that a write has along `axis`: its address, or its value.
+inline Value getVector(WriteOp write, int64_t axis) {
+  return int64_t(write.getAxis()) == axis ? write.getAddress() : write.getValue();
+}
+
+/// One write of the trunk: an outer product of an address, along the state's `axis`, and a value.
 struct StateWrite {
   WriteOp op;
   Value address, value;
@@ -60,7 +65,7 @@ struct StateInfo {
   bool isWindow = false;
 
   /// The rest describes low-rank states.
-  int64_t axis = 0; ///< the axis that reads contract and writes address
+  int64_t axis = 0; ///< the axis that reads contract which feed writes
   SmallVector<Operation *> trunk;
   SmallVector<StateWrite> writes; ///< those on the trunk, in order
   SmallVector<ReadOp> reads;

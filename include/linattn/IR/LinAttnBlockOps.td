@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------------------------------===//
 //
-// Three ops on the tokens of a chunk (C rows) that linalg cannot say. Each decomposes to loops over
+// Four ops on the tokens of a chunk (C rows) that linalg cannot say. Each decomposes to loops over
 // linalg ops (`populateBlockOpsToLinalgPatterns`), so that other compilers can take over.
 //
 //===----------------------------------------------------------------------------------------------===//
@@ -60,6 +60,29 @@ def LinAttn_BracketOp : LinAttn_BlockOp<"bracket", [AttrSizedOperandSegments, In
   let assemblyFormat = [{
     $reads `,` $writes (`decay` $decay^)? (`diagonal` $diagonal^)? (`subchunk` $subchunk^)? attr-dict `:`
     type($reads) `,` type($writes) (`decay` type($decay)^)? (`diagonal` type($diagonal)^)?
+  }];
+  let hasVerifier = 1;
+}
+
+def LinAttn_WeightedSumOp : LinAttn_BlockOp<"weighted_sum", [AllTypesMatch<["values", "decay", "result"]>]> {
+  let summary = "sums of earlier tokens' rows, which decay on their way";
+  let description = [{
+    Row i is `sum_{j<i} B_ij c_j prod_{j<l<i} a_l`, channel by channel: what tokens see of the values of earlier ones if the multipliers a, `decay`, scale the
+    channels that come out. Only the strictly lower part of the C x C matrix B is used; values and multipliers are `tensor<CxV>`. (A multiplier of what is
+    contracted, or one per token, is part of B: see `bracket`.)
+
+    Decays enter as products: the triangle is halved until `subchunk` rows are left, and at a border m the rows below are scaled by the product from m on
+    and the values above by the product up to m. So every block below the diagonal is a matrix product whose factors are at most 1.
+
+    ```mlir
+    %o = linattn.weighted_sum %B, %c decay %a subchunk 16 : tensor<32x32xf32>, tensor<32x64xf32>
+    ```
+  }];
+  let arguments = (ins LinAttn_FloatTensor:$matrix, LinAttn_FloatTensor:$values, LinAttn_FloatTensor:$decay,
+                       DefaultValuedAttr<I64Attr, "16">:$subchunk);
+  let results = (outs LinAttn_FloatTensor:$result);
+  let assemblyFormat = [{
+    $matrix `,` $values `decay` $decay (`subchunk` $subchunk^)? attr-dict `:` type($matrix) `,` type($values)
   }];
   let hasVerifier = 1;
 }

@@ -1,4 +1,4 @@
-//===- LowerBlockOps.cpp - running products, brackets and solves as linalg ----------*- C++ -*-===//
+//===- LowerBlockOps.cpp - running products, brackets, sums and solves as linalg ----*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -63,6 +63,11 @@ public:
     return tensor::ExtractSliceOp::create(builder, loc, tensor, offsets, sizes,
                                           ones(type.getRank()));
   }
+  Value block(Value matrix, int64_t row, int64_t column, int64_t rows, int64_t columns) {
+    return tensor::ExtractSliceOp::create(
+        builder, loc, matrix, ArrayRef<OpFoldResult>{index(row), index(column)},
+        ArrayRef<OpFoldResult>{index(rows), index(columns)}, ones(2));
+  }
   Value setBlock(Value tensor, Value block, int64_t row, int64_t column) {
     SmallVector<OpFoldResult> offsets{index(row), index(column)};
     offsets.resize(getType(tensor).getRank());
@@ -101,6 +106,28 @@ public:
                                              column = linalg::IndexOp::create(b, l, 1);
                                        linalg::YieldOp::create(b, l, body(b, row, column, args));
                                      })
+        .getResult(0);
+  }
+  /// A square matrix with zeros from the diagonal on.
+  Value lower(Value matrix) {
+    Value zero = number(0.0);
+    return elementwise(getType(matrix).getShape(), matrix,
+                       [&](OpBuilder &b, Value row, Value column, ValueRange args) {
+                         return choose(b, arith::CmpIPredicate::ugt, row, column, args[0], zero);
+                       });
+  }
+  /// Every row of a matrix times the entries of `factors`.
+  Value multiplyRows(Value matrix, Value factors) {
+    AffineMap identity = builder.getMultiDimIdentityMap(2);
+    AffineMap column = AffineMap::get(2, 0, builder.getAffineDimExpr(1));
+    return linalg::GenericOp::create(
+               builder, loc, TypeRange{matrix.getType()}, factors, matrix,
+               ArrayRef<AffineMap>{column, identity},
+               SmallVector<IteratorType>(2, IteratorType::parallel),
+               [](OpBuilder &b, Location l, ValueRange args) {
+                 linalg::YieldOp::create(b, l,
+                                         arith::MulFOp::create(b, l, args[1], args[0]).getResult());
+               })
         .getResult(0);
   }
   Value choose(OpBuilder &b, arith::CmpIPredicate predicate, Value i, Value j, Value then,
@@ -283,6 +310,74 @@ private:
 };
 
 //===----------------------------------------------------------------------------------------------===//
+// Weighted sums
+//===----------------------------------------------------------------------------------------------===//
+
+struct LowerWeightedSum : OpRewritePattern<WeightedSumOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(WeightedSumOp op, PatternRewriter &rewriter) const override {
+    BlockBuilder build(rewriter, op.getLoc(), op.getType().getElementType());
+    Value zeros = build.zeros(op.getType().getShape());
+    rewriter.replaceOp(op, lowerTriangle(build, op, 0, op.getType().getDimSize(0), zeros));
+    return success();
+  }
+
+private:
+  /// Halves the triangle of rows `[from, to)`: below the border m every pair is a value moved
+  /// forward to m in a sum that is moved on from m.
+  Value lowerTriangle(BlockBuilder &build, WeightedSumOp op, int64_t from, int64_t to,
+                      Value result) const {
+    if (to - from <= int64_t(op.getSubchunk()))
+      return lowerLeaf(build, op, from, to, result);
+    int64_t border = from + llvm::divideCeil(to - from, 2);
+    result = lowerTriangle(build, op, from, border, result);
+    result = lowerTriangle(build, op, border, to, result);
+    Value moved = build.multiply(build.rows(op.getValues(), from, border - from),
+                                 products(build, op, from, border, true));
+    Value part = build.block(op.getMatrix(), border, from, to - border, border - from);
+    Value zeros = build.zeros({to - border, op.getType().getDimSize(1)});
+    Value sums = linalg::MatmulOp::create(build.builder, build.loc, ValueRange{part, moved}, zeros)
+                     ->getResult(0);
+    sums = build.multiply(sums, products(build, op, border, to, false));
+    sums = arith::AddFOp::create(build.builder, build.loc, build.rows(result, border, to - border),
+                                 sums);
+    return build.setBlock(result, sums, border, 0);
+  }
+
+  Value products(BlockBuilder &build, WeightedSumOp op, int64_t from, int64_t to,
+                 bool reverse) const {
+    return RunningProductOp::create(build.builder, build.loc,
+                                    build.rows(op.getDecay(), from, to - from), reverse);
+  }
+
+  /// A small triangle row by row: row i of the sums sees the values of the rows before it as they
+  /// are then, and they decay on. Those that are still to come are 0: the extents stay static.
+  Value lowerLeaf(BlockBuilder &build, WeightedSumOp op, int64_t from, int64_t to,
+                  Value result) const {
+    if (to - from < 2)
+      return result;
+    OpBuilder &builder = build.builder;
+    int64_t count = to - from, width = op.getType().getDimSize(1);
+    Value part = build.lower(build.block(op.getMatrix(), from, from, count, count));
+    Value values = build.rows(op.getValues(), from, count);
+    Value decay = build.rows(op.getDecay(), from, count);
+    Value seen = build.setRow(build.zeros({count, width}), build.constant(0),
+                              build.row(values, build.constant(0)));
+    Value sums = build.loop(
+        1, count, {build.zeros({count, width}), seen}, [&](Value row, ValueRange carried) {
+          Value sum = linalg::VecmatOp::create(builder, build.loc,
+                                               ValueRange{build.row(part, row), carried[1]},
+                                               build.row(carried[0], row))
+                          ->getResult(0);
+          Value decayed = build.multiplyRows(carried[1], build.row(decay, row));
+          return SmallVector<Value>{build.setRow(carried[0], row, sum),
+                                    build.setRow(decayed, row, build.row(values, row))};
+        })[0];
+    return build.setBlock(result, sums, from, 0);
+  }
+};
+
+//===----------------------------------------------------------------------------------------------===//
 // Solves
 //===----------------------------------------------------------------------------------------------===//
 
@@ -307,11 +402,7 @@ struct LowerSolve : OpRewritePattern<SolveOp> {
             block = build.rows(rhs, from, count);
       for (auto [number, earlier] : llvm::enumerate(blocks)) {
         int64_t offset = number * op.getSubchunk(), size = getType(earlier).getDimSize(0);
-        Value part = tensor::ExtractSliceOp::create(
-            rewriter, op.getLoc(), coefficients,
-            ArrayRef<OpFoldResult>{build.index(0), build.index(offset)},
-            ArrayRef<OpFoldResult>{build.index(count), build.index(size)},
-            ArrayRef<OpFoldResult>{build.index(1), build.index(1)});
+        Value part = build.block(coefficients, 0, offset, count, size);
         block = linalg::MatmulOp::create(rewriter, op.getLoc(), ValueRange{part, earlier}, block)
                     ->getResult(0);
       }
@@ -332,15 +423,7 @@ private:
     OpBuilder &builder = build.builder;
     Location loc = build.loc;
     int64_t count = getType(block).getDimSize(0);
-    Value part = tensor::ExtractSliceOp::create(
-        builder, loc, coefficients, ArrayRef<OpFoldResult>{build.index(0), build.index(offset)},
-        ArrayRef<OpFoldResult>{build.index(count), build.index(count)},
-        ArrayRef<OpFoldResult>{build.index(1), build.index(1)});
-    Value zero = build.number(0.0);
-    Value lower = build.elementwise(
-        {count, count}, part, [&](OpBuilder &b, Value row, Value column, ValueRange args) {
-          return build.choose(b, arith::CmpIPredicate::ugt, row, column, args[0], zero);
-        });
+    Value lower = build.lower(build.block(coefficients, 0, offset, count, count));
     return build.loop(1, count, block, [&](Value row, ValueRange carried) {
       Value solved =
           linalg::VecmatOp::create(builder, loc, ValueRange{build.row(lower, row), carried[0]},
@@ -354,7 +437,7 @@ private:
 } // namespace
 
 void mlir::linattn::populateBlockOpsToLinalgPatterns(RewritePatternSet &patterns) {
-  patterns.add<LowerBracket, LowerSolve>(patterns.getContext());
+  patterns.add<LowerBracket, LowerWeightedSum, LowerSolve>(patterns.getContext());
 }
 
 void mlir::linattn::populateRunningProductToLinalgPatterns(RewritePatternSet &patterns) {
