@@ -57,6 +57,7 @@ bool StateGraph::joinWhatLoopsNeed(RecurrenceOp op, const StateComponent &compon
         if (!info.values.contains(value))
           continue;
         info.stateClass = StateClass::sequential;
+        info.form = "";
         info.culprit = user;
         info.reason = ("state #" + Twine(component.states.front()) +
                        ", which is run token by token, needs it at every token")
@@ -130,14 +131,16 @@ void StateGraph::findComponents(RecurrenceOp op) {
           continue;
         unsigned other = *llvm::find_if(component.states, [&](unsigned s) { return s != state; });
         info.stateClass = StateClass::sequential;
-        info.culprit = info.trunk.front();
+        info.form = "";
+        if (!info.culprit)
+          info.culprit = info.trunk.front();
         info.reason = ("states #" + Twine(std::min(state, other)) + " and #" +
                        Twine(std::max(state, other)) + " depend on each other")
                           .str();
       }
-      component.isSequential =
-          states[component.states.front()].stateClass == StateClass::sequential;
-      if (component.isSequential)
+      StateClass first = states[component.states.front()].stateClass;
+      component.isRunInOrder = first == StateClass::scan || first == StateClass::sequential;
+      if (component.isRunInOrder)
         changed |= joinWhatLoopsNeed(op, component);
     }
   }

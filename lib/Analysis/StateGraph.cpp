@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------------------------------===//
 
-#include "linattn/Analysis/StateGraph.h"
+#include "ScanForms.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -16,7 +16,17 @@ using namespace mlir;
 using namespace mlir::linattn;
 
 StringRef linattn::stringifyStateClass(StateClass stateClass) {
-  return stateClass == StateClass::lowRank ? "low-rank" : "sequential";
+  switch (stateClass) {
+  case StateClass::lowRank:
+    return "low-rank";
+  case StateClass::shift:
+    return "shift";
+  case StateClass::scan:
+    return "scan";
+  case StateClass::sequential:
+    return "sequential";
+  }
+  llvm_unreachable("no such class");
 }
 
 namespace {
@@ -272,6 +282,8 @@ StateGraph::StateGraph(RecurrenceOp op) {
     StateInfo &info = states.emplace_back();
     info.index = index;
     StateFollower(op, info).run();
+    if (info.stateClass == StateClass::sequential)
+      classifyByForm(op, info);
   }
   findSources(op);
   findComponents(op);
@@ -292,8 +304,12 @@ bool StateGraph::isChunkable() const {
 
 static void printState(raw_ostream &os, const StateInfo &info) {
   os << "  state #" << info.index << ": " << stringifyStateClass(info.stateClass);
-  if (info.stateClass == StateClass::sequential) {
-    os << ", " << info.reason << " (" << info.culprit->getName() << ")\n";
+  if (!info.form.empty())
+    os << " (" << info.form << ")";
+  if (info.stateClass != StateClass::lowRank) {
+    if (info.stateClass != StateClass::shift)
+      os << ", " << info.reason << " (" << info.culprit->getName() << ")";
+    os << "\n";
     return;
   }
   unsigned dependentWrites =

@@ -71,8 +71,10 @@ LogicalResult ChunkBody::getUsed(Operation *op, function_ref<LogicalResult(Value
 LogicalResult ChunkBody::get(Value value) {
   if (lifting.contains(value))
     return success();
-  if (const StateComponent *component = getLoop(value))
-    return runComponent(*component);
+  if (const StateComponent *component = getLoop(value)) {
+    Solved &first = states[component->states.front()];
+    return first.info->stateClass == StateClass::shift ? shift(first) : runComponent(*component);
+  }
   Operation *def = value.getDefiningOp();
   if (isStepOfChunk(def)) {
     auto readOp = cast<ReadOp>(def);

@@ -38,7 +38,7 @@ private:
     explicit Solved(const StateInfo &info, Value state) : info(&info), state(state) {}
     const StateInfo *info;
     Value state;                  ///< before the chunk
-    Value after;                  ///< after the chunk, if run token by token
+    Value after;                  ///< after the chunk, if run token by token or shifted
     SmallVector<Factor> decays;   ///< of the ops of the trunk; none for writes
     Factor total;                 ///< of a whole token
     Factor before, behind;        ///< of the tokens before and behind each token, exclusive
@@ -68,6 +68,9 @@ private:
   Value getBracket(Solved &solved, ReadOp op, unsigned write);
   Value getAddress(Value token);
   Value finish(Solved &solved);
+
+  // Windows of the last tokens (ChunkShift.cpp).
+  LogicalResult shift(Solved &solved);
 
   // Token by token (ChunkSequential.cpp).
   void planLoops();

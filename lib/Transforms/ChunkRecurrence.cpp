@@ -104,11 +104,14 @@ FailureOr<RecurrenceOp> linattn::chunkRecurrence(RewriterBase &rewriter, Recurre
     return rewriter.notifyMatchFailure(op, "its plan says token by token");
   StateGraph graph(op);
   std::string reason = "it has no state";
-  for (const StateInfo &state : graph.getStates())
-    if (state.stateClass == StateClass::sequential) {
-      reason = ("state #" + Twine(state.index) + " is run token by token: " + state.reason).str();
-      remark::missed(state.culprit->getLoc(), getRemark()) << reason;
-    }
+  for (const StateInfo &state : graph.getStates()) {
+    if (state.stateClass == StateClass::lowRank || state.stateClass == StateClass::shift)
+      continue;
+    reason = ("state #" + Twine(state.index) + " is run token by token: " + state.reason).str();
+    if (state.stateClass == StateClass::scan)
+      reason += (" (" + state.form + " scan)").str();
+    remark::missed(state.culprit->getLoc(), getRemark()) << reason;
+  }
   if (!graph.isChunkable())
     return rewriter.notifyMatchFailure(op, reason);
   int64_t tokens = op.getStaticExtents()[op.getTimeDim()];

@@ -60,7 +60,7 @@ static DenseSet<Operation *> getLiveOps(RecurrenceOp op) {
 void ChunkBody::planLoops() {
   live = getLiveOps(token);
   for (const StateComponent &component : graph.getComponents())
-    if (component.isSequential)
+    if (component.isRunInOrder)
       planLoop(component);
 }
 

@@ -289,7 +289,9 @@ LogicalResult ChunkBody::solve(Solved &solved) {
   if (solved.isReady)
     return success();
   const StateInfo &info = *solved.info;
-  if (info.stateClass == StateClass::sequential)
+  if (info.stateClass == StateClass::shift)
+    return shift(solved);
+  if (info.stateClass != StateClass::lowRank)
     return runComponent(*getLoop(token.getStateArgs()[info.index]));
   if (failed(prepare(solved)))
     return failure();

@@ -46,7 +46,8 @@ class Input:
 @dataclass
 class Program:
     """shapes: of every value of the body, state axes in order. outs: the values that are results.
-    states: name -> its new value. initial: [N, H, *shape] per state; offsets: packed sequences."""
+    states: name -> its new value. initial: [N, H, *shape] per state; offsets: packed sequences;
+    positions: [N], of each sequence's first token, if that is not 0."""
 
     name: str
     dtype: str = "f64"
@@ -55,6 +56,7 @@ class Program:
     heads: int = 1
     reverse: bool = False
     offsets: list = None
+    positions: np.ndarray = None
     every: int = 0
     inputs: list = field(default_factory=list)
     states: dict = field(default_factory=dict)
@@ -195,11 +197,15 @@ def _evaluate(op, x, values, dtype):
 
 
 def _positions(program):
-    """Each token's index in its sequence: [B, T, H]."""
-    index = np.arange(program.tokens, dtype=float)
-    for lo, hi in zip(program.offsets or [], (program.offsets or [])[1:]):
-        index[lo:hi] -= lo
-    return np.broadcast_to(index[None, :, None], (program.batch, program.tokens, program.heads))
+    """Each token's position in its sequence: [B, T, H]."""
+    index = np.tile(np.arange(program.tokens, dtype=float), (program.batch, 1))
+    first = 0 if program.positions is None else program.positions
+    if program.offsets is None:
+        index += np.reshape(first, (-1, 1))
+    else:
+        starts, ends = np.array(program.offsets[:-1]), np.array(program.offsets[1:])
+        index -= np.repeat(starts - first, ends - starts)
+    return np.broadcast_to(index[:, :, None], (program.batch, program.tokens, program.heads))
 
 
 def interpret(program, dtype=np.float64, outs=None, bumps=None):
@@ -408,6 +414,8 @@ class _Writer:
             ins += [f"%{i.name}_all via {map_} : {type_} as %{i.name} : {self.type(i.name)}"]
         lines += [f"ins({', '.join(ins)})"]
         lines += ["segments(%cu : tensor<?xi32>)"] if self.packed else []
+        lines += [f"position_offset(%first via affine_map<({self.lead}, t, h) -> ({self.lead})> "
+                  ": tensor<?xi64>)"] * (p.positions is not None)
         outs = [f"%out{o} via {self.row_map(p.shapes[n])} : {self.rows(p.shapes[n], p.dtype)}"
                 for o, n in enumerate(p.outs)]
         lines += [f"outs({', '.join(outs)})"] if outs else []
@@ -425,6 +433,7 @@ class _Writer:
         arguments = [f"%{i.name}_all: " + (self.rows(i.shape, self.element(i.name)) if i.per_token
                      else _tensor([p.heads, *i.shape], self.element(i.name))) for i in p.inputs]
         arguments += ["%cu: tensor<?xi32>"] if self.packed else []
+        arguments += ["%first: tensor<?xi64>"] * (p.positions is not None)
         arguments += [f"%{s}_init: {self.state_type(s)}" for s in p.states]
         types = [self.rows(p.shapes[o], p.dtype) for o in p.outs]
         types += [self.state_type(s) for s in p.states]
@@ -449,7 +458,8 @@ class _Writer:
 
 
 def write_mlir(program):
-    """The program as a function @main; arguments: inputs, offsets if packed, initial states."""
+    """The program as a function @main; arguments: inputs, offsets if packed, positions if any,
+    initial states."""
     return _Writer(program).text()
 
 
@@ -462,4 +472,6 @@ def arguments(program):
         args.append((element, i.data[0] if packed else i.data))
     if program.offsets is not None:
         args.append(("i32", np.array(program.offsets)))
+    if program.positions is not None:
+        args.append(("i64", program.positions))
     return args + [(program.dtype, s) for s in program.initial]

@@ -241,6 +241,18 @@ def between_two_chunked_states(p):
     p.end(p.get(Z1, p.key()), A=A1, S=X, Z=Z1)
 
 
+@outside("state #1, which is run token by token, needs it at every token", PARTLY)
+def state_needed_at_every_token(p):
+    """r = x^T S;  S' = e^g S + k tanh(Z'^T tanh(r))^T, so Z' = erased Z is read inside S's loop;
+    A' = e^h A + y (q^T S')^T stays in chunks."""
+    Z, S, A = p.state("Z", (V, V)), p.state("S"), p.state("A")
+    Z1 = p.erase(p.decay(Z, p.gate()), p.key(V), p.number(), p.vector())
+    r = p.apply("math.tanh", p.get(S, p.key()))
+    X = p.put(p.decay(S, p.number(-0.3, 0)), p.key(), p.apply("math.tanh", p.get(Z1, r)))
+    Y = p.put(p.decay(A, p.number(-0.3, 0)), p.key(), p.get(X, p.key()))
+    p.end(p.get(Y, p.key()), Z=Z1, S=X, A=Y)
+
+
 @outside("depend on each other", PARTLY, offsets=[0, 3, 20, 37], reverse=True)
 def circle_beside_a_chunked_state(p):
     """A and Z feed each other; what is read of Z is written to S."""

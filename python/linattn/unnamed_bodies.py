@@ -26,8 +26,8 @@ def inside(**domain):
     return register
 
 
-def build(function, domain):
-    p = Body(function.__name__, **{"tokens": 37, "heads": 2, **domain})
+def build(function, domain, base=None):
+    p = (base or Body)(function.__name__, **{"tokens": 37, "heads": 2, **domain})
     function(p)
     return p
 
@@ -381,6 +381,17 @@ def divisions_by_an_input(p):
     branch = p.decay(p.put(S, over(p.key(), K), over(p.vector(), V)), p.minus(p.div(s(), s())))
     X = p.put(X, k, value)
     p.end(over(p.get(X, p.key()), V), p.get(branch, over(p.key(), K)), S=X)
+
+
+@inside()
+def branch_of_garbage_feeds_another_state(p):
+    """r = q^T (S + k / s (v / s)^T), where 1 / s is infinite in rows without a token;
+    Z' = Z + y r^T."""
+    S, Z, s = p.state("S"), p.state("Z"), p.number(1, 2)
+    over = lambda x, size: p.div(x, p.splat(s, (size,)))
+    r = p.get(p.put(S, over(p.key(), K), over(p.vector(), V)), p.key())
+    Z1 = p.put(Z, p.key(), r)
+    p.end(p.get(Z1, p.key()), S=p.put(S, p.key(), p.vector()), Z=Z1)
 
 
 @inside()

@@ -11,6 +11,8 @@ from linattn import reference, runner
 from linattn.cases import Case
 from linattn.emit import Writer
 from linattn.numerics import decode, encode, relative_error
+from linattn.programs import arguments
+from linattn.unnamed_bodies import Body
 
 pytestmark = pytest.mark.usefixtures("la_run")
 CHUNKS = [1, 8, 16, 32, 64]
@@ -129,6 +131,29 @@ def test_large_steps(chunk, tmp_path):
     out, state = run(case, chunk, inputs, folder=tmp_path)
     assert relative_error(out.ravel(), np.full(300, 10)) <= 1e-5
     assert relative_error(state.ravel(), [10]) <= 1e-5
+
+
+@pytest.mark.parametrize("chunk", range(1, 9))
+@pytest.mark.parametrize("written", [True, False])
+def test_order_of_pairs(written, chunk, tmp_path):
+    """h' = f h + x over pairs (f, x), of which the order matters; then counts of 8 and 32 ones.
+
+    All numbers are exact in f32. The sum is a write, or an addition to the state."""
+    p = Body("pairs", dtype="f32", tokens=48, offsets=[0, 8, 16, 48])
+    f = np.concatenate([[0.5, 2, 0.25, 4, 1, 0.5, 2, 0.125], np.ones(40)])
+    x = np.concatenate([np.arange(1, 9), np.ones(40)])
+    f, x = (p.input(y.reshape(1, 48, 1, 1)) for y in (f, x))
+    h = p.decay(p.state("h", (1,)), f, (0,), linear=True)
+    h = p.write(h, x, 0, p.constant(1.0)) if written else p.add(h, x)
+    p.end(p.read(h, p.constant(1.0, (1,)), 0), h=h)
+    p.heads, p.initial = 1, [np.zeros((3, 1, 1))]
+    path = tmp_path / "pairs.mlir"
+    path.write_text(p.text())
+    out, state = runner.run(path, arguments(p), guard=True, threads=1,
+                            options=[runner.pipeline(chunk, (chunk + 1) // 2)]).results
+    want = [1, 4, 4, 20, 25, 18.5, 44, 13.5, *range(1, 9), *range(1, 33)]
+    assert out.ravel().tolist() == want
+    assert state.ravel().tolist() == [13.5, 8, 32]
 
 
 TWENTY_TIMES = """

@@ -7,6 +7,16 @@ from linattn import programs, reference
 from linattn.numerics import relative_error
 from linattn.unnamed_bodies import Body
 
+def test_positions():
+    """They go on from the first one of each sequence."""
+    for domain, want in (({"batch": 2}, [[5, 6, 7, 8], [1, 2, 3, 4]]),
+                         ({"offsets": [0, 3, 4]}, [5, 6, 7, 1])):
+        p = Body("positions", tokens=4, heads=1, positions=np.array([5, 1]), **domain)
+        p.number()
+        p.end(p.op("position", ()), S=p.state())
+        assert programs.results(p)[0][..., 0].tolist() == want
+
+
 DOMAINS = [{}, {"reverse": True}, {"offsets": [0, 4, 4, 19], "batch": 1}]
 
 

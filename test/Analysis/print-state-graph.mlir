@@ -9,7 +9,7 @@
 // CHECK-NEXT: state #1: sequential, states #1 and #3 depend on each other (linattn.write)
 // CHECK-NEXT: state #3: sequential, states #1 and #3 depend on each other (linattn.decay)
 // CHECK-NEXT: state #2: low-rank along axis 0, 1 writes (1 depend on reads), 1 reads
-// CHECK-NEXT: state #0: sequential, its new value does not come from the old one by decays and writes (math.tanh)
+// CHECK-NEXT: state #0: shift (the token before)
 // CHECK-NEXT: state #4: low-rank along axis 1, 1 writes (0 depend on reads), 0 reads
 func.func @order(%k: tensor<?x4xf32>, %a: tensor<4xf32>, %b: tensor<4x4xf32>, %c: tensor<4x4xf32>, %d: tensor<4xf32>, %e: tensor<4x4xf32>) {
   %r:5 = linattn.recurrence [time]
@@ -28,6 +28,44 @@ func.func @order(%k: tensor<?x4xf32>, %a: tensor<4xf32>, %b: tensor<4x4xf32>, %c
     %D1 = linattn.decay %D by %rb along [0] : tensor<4xf32>, tensor<4xf32>
     %E1 = linattn.write %E at %kt along 1 value %kt : tensor<4x4xf32>, tensor<4xf32>, tensor<4xf32>
     linattn.yield %A1, %B1, %C1, %D1, %E1 : tensor<4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4xf32>, tensor<4x4xf32>
+  }
+  return
+}
+
+// What is composed, beside the reason why it is not low-rank.
+// CHECK:      recurrence at
+// CHECK-NEXT: state #0: scan (affine), the decay is not along the axis that reads contract (linattn.decay)
+// CHECK-NEXT: state #1: scan (matrix), its new value does not come from the old one by decays and writes (linalg.matvec)
+// CHECK-NEXT: state #2: scan (max-plus), it is a scalar, which only scans work on (linattn.recurrence)
+// CHECK-NEXT: state #3: scan (log-add-exp), it is a scalar, which only scans work on (linattn.recurrence)
+// CHECK-NEXT: state #4: shift (the last tokens)
+// CHECK-NEXT: state #5: sequential, it is a scalar, which only scans work on (linattn.recurrence)
+func.func @scans(%k: tensor<?x4xf32>, %g: tensor<?xf32>, %a: tensor<4x4xf32>, %b: tensor<4xf32>, %c: tensor<f32>, %w: tensor<3x4xf32>, %m: tensor<4x4xf32>) {
+  %r:6 = linattn.recurrence [time]
+      ins(%k via #vec : tensor<?x4xf32> as %kt : tensor<4xf32>, %g via affine_map<(t) -> (t)> : tensor<?xf32> as %gt : f32,
+          %m via #mat : tensor<4x4xf32> as %M : tensor<4x4xf32>)
+      states(%a via #mat : tensor<4x4xf32> as %A : tensor<4x4xf32>, %b via #state : tensor<4xf32> as %B : tensor<4xf32>,
+             %c via affine_map<(t) -> ()> : tensor<f32> as %C : f32, %c via affine_map<(t) -> ()> : tensor<f32> as %D : f32,
+             %w via affine_map<(t, w, d) -> (w, d)> : tensor<3x4xf32> as %W : tensor<3x4xf32>,
+             %c via affine_map<(t) -> ()> : tensor<f32> as %E : f32) {
+    %X = linattn.decay %A by %M along [0, 1] : tensor<4x4xf32>, tensor<4x4xf32>
+    %A1 = linattn.write %X at %kt along 0 value %kt : tensor<4x4xf32>, tensor<4xf32>, tensor<4xf32>
+    %B1 = linalg.matvec ins(%M, %B : tensor<4x4xf32>, tensor<4xf32>) outs(%kt : tensor<4xf32>) -> tensor<4xf32>
+    %moved = arith.addf %C, %gt : f32
+    %C1 = arith.maximumf %moved, %gt : f32
+    %sum = arith.addf %D, %gt : f32
+    %max = arith.maximumf %sum, %gt : f32
+    %difference = arith.subf %sum, %gt : f32
+    %distance = math.absf %difference : f32
+    %negative = arith.negf %distance : f32
+    %ratio = math.exp %negative : f32
+    %rest = math.log1p %ratio : f32
+    %D1 = arith.addf %max, %rest : f32
+    %old = tensor.extract_slice %W[1, 0] [2, 4] [1, 1] : tensor<3x4xf32> to tensor<2x4xf32>
+    %row = tensor.expand_shape %kt [[0, 1]] output_shape [1, 4] : tensor<4xf32> into tensor<1x4xf32>
+    %W1 = tensor.concat dim(0) %old, %row : (tensor<2x4xf32>, tensor<1x4xf32>) -> tensor<3x4xf32>
+    %E1 = arith.mulf %E, %E : f32
+    linattn.yield %A1, %B1, %C1, %D1, %W1, %E1 : tensor<4x4xf32>, tensor<4xf32>, f32, f32, tensor<3x4xf32>, f32
   }
   return
 }

@@ -17,6 +17,8 @@ namespace mlir::linattn {
 
 enum class StateClass {
   lowRank,   ///< decays and outer products; what is written is affine in what is read
+  shift,     ///< keeps what the last tokens brought, for a fixed number of tokens
+  scan,      ///< updates whose compositions have the same form; run in order, with vectors
   sequential ///< anything else: token by token
 };
 StringRef stringifyStateClass(StateClass stateClass);
@@ -46,9 +48,16 @@ struct StateWrite {
 struct StateInfo {
   unsigned index;
   StateClass stateClass = StateClass::lowRank;
-  /// Why the class is no better, and the op that is in the way.
+  /// Why the state is not low-rank, and the op that is in the way.
   std::string reason;
   Operation *culprit = nullptr;
+  /// Of a scan, what is composed; of a shift, what it keeps.
+  StringRef form;
+
+  /// Of a shift: what a token brings. It is the whole new state, or the last row of a window from
+  /// which the first row leaves.
+  Value entering;
+  bool isWindow = false;
 
   /// The rest describes low-rank states.
   int64_t axis = 0; ///< the axis that reads contract and writes address
@@ -63,7 +72,7 @@ struct StateInfo {
 /// States that depend on each other, directly or in a circle; usually one state.
 struct StateComponent {
   SmallVector<unsigned> states; ///< in order; more than one: all of them are sequential
-  bool isSequential;
+  bool isRunInOrder;            ///< in a loop over the tokens of a chunk
 };
 
 /// Classifies every state of a recurrence by abstract interpretation of its updates
