@@ -167,8 +167,8 @@ int64_t FlopCounter::getIterations(scf::ForOp loop) {
     return count->getSExtValue();
   // Over the rows that are tokens, the first or (reversed) the last ones of the step: all of them.
   auto first = loop.getLowerBound().getDefiningOp<arith::SubIOp>();
-  bool isOverTokens = loop.getUpperBound() == op.getLiveArg() ||
-                      (first && first.getRhs() == op.getLiveArg());
+  bool isOverTokens =
+      loop.getUpperBound() == op.getLiveArg() || (first && first.getRhs() == op.getLiveArg());
   return op.getStep() && isOverTokens ? *op.getStep() : 1;
 }
 
