@@ -42,7 +42,7 @@ namespace {
 
 class FlopCounter {
 public:
-  explicit FlopCounter(RecurrenceOp op) {
+  explicit FlopCounter(RecurrenceOp op) : op(op) {
     dependent.insert(op.getStateArgs().begin(), op.getStateArgs().end());
     visitBlock(op.getBody().front());
   }
@@ -51,6 +51,7 @@ public:
 private:
   bool visitBlock(Block &block);
   bool visitNested(Operation *op);
+  int64_t getIterations(scf::ForOp loop);
   void count(Operation *op);
   template <typename OpTy> void countAddress(OpTy op);
   void countBracket(BracketOp op);
@@ -62,6 +63,7 @@ private:
     (isMatmul ? flops.matmul : flops.other) += amount * times;
   }
 
+  RecurrenceOp op;
   llvm::DenseSet<Value> dependent; ///< computed from the state or by a step or block op
   int64_t times = 1;               ///< iterations of the loops around
 };
@@ -165,14 +167,24 @@ void FlopCounter::count(Operation *op) {
 // Which ops count
 //===----------------------------------------------------------------------------------------------===//
 
+/// 1 if it is not known.
+int64_t FlopCounter::getIterations(scf::ForOp loop) {
+  if (std::optional<APInt> count = loop.getStaticTripCount())
+    return count->getSExtValue();
+  // Over the rows that are tokens, the first or (reversed) the last ones of the step: all of them.
+  auto first = loop.getLowerBound().getDefiningOp<arith::SubIOp>();
+  bool isOverTokens =
+      loop.getUpperBound() == op.getLiveArg() || (first && first.getRhs() == op.getLiveArg());
+  return op.getStep() && isOverTokens ? *op.getStep() : 1;
+}
+
 /// A loop or branch; true if it depends on the state.
 bool FlopCounter::visitNested(Operation *op) {
   SetVector<Value> used(op->operand_begin(), op->operand_end());
   getUsedValuesDefinedAbove(op->getRegions(), used);
   bool depends = llvm::any_of(used, [&](Value value) { return isDependent(value); });
   auto loop = dyn_cast<scf::ForOp>(op);
-  std::optional<APInt> iterations = loop ? loop.getStaticTripCount() : std::nullopt;
-  llvm::SaveAndRestore scope(times, times * (iterations ? iterations->getSExtValue() : 1));
+  llvm::SaveAndRestore scope(times, times * (loop ? getIterations(loop) : 1));
   for (Region &region : op->getRegions())
     for (Block &block : region) {
       if (depends)

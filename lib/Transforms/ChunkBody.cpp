@@ -13,7 +13,6 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/TypeUtilities.h"
-#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using namespace mlir::linattn;
@@ -62,10 +61,8 @@ LogicalResult ChunkBody::build() {
 //===----------------------------------------------------------------------------------------------===//
 
 LogicalResult ChunkBody::getUsed(Operation *op, function_ref<LogicalResult(Value)> getter) {
-  SetVector<Value> used(op->getOperands().begin(), op->getOperands().end());
-  for (Region &region : op->getRegions())
-    getUsedValuesDefinedAbove(region, used);
-  return success(llvm::all_of(used, [&](Value value) { return succeeded(getter(value)); }));
+  return success(
+      llvm::all_of(getUsedValues(op), [&](Value value) { return succeeded(getter(value)); }));
 }
 
 LogicalResult ChunkBody::get(Value value) {

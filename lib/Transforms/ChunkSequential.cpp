@@ -23,18 +23,10 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/TypeUtilities.h"
-#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using namespace mlir::linattn;
 using llvm::SmallBitVector;
-
-static SetVector<Value> getUsedValues(Operation *op) {
-  SetVector<Value> used(op->getOperands().begin(), op->getOperands().end());
-  for (Region &region : op->getRegions())
-    getUsedValuesDefinedAbove(region, used);
-  return used;
-}
 
 static bool isMatrix(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -130,7 +122,7 @@ bool ChunkBody::isNeededOutside(Value value, const StateComponent *component) {
   Block &block = token.getBody().front();
   return llvm::any_of(value.getUses(), [&](OpOperand &use) {
     Operation *user = block.findAncestorOpInBlock(*use.getOwner());
-    if (!isa<YieldOp>(user) || user != block.getTerminator())
+    if (user != block.getTerminator())
       return live.contains(user) && (!component || loops.lookup(user) != component);
     int64_t state = int64_t(use.getOperandNumber()) - int64_t(token.getOuts().size());
     return state < 0 || !component || !llvm::is_contained(component->states, state);

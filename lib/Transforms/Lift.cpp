@@ -175,6 +175,13 @@ static FailureOr<SmallVector<Value>> liftLinalg(OpBuilder &builder, linalg::Lina
 // Dispatch
 //===----------------------------------------------------------------------------------------------===//
 
+SetVector<Value> linattn::getUsedValues(Operation *op) {
+  SetVector<Value> used(op->getOperands().begin(), op->getOperands().end());
+  for (Region &region : op->getRegions())
+    getUsedValuesDefinedAbove(region, used);
+  return used;
+}
+
 bool linattn::hasLiftedForm(Operation *op) {
   return OpTrait::hasElementwiseMappableTraits(op) ||
          isa<linalg::LinalgOp, LiftableOpInterface>(op);
@@ -192,9 +199,7 @@ static bool mayTrap(Operation *op) {
 }
 
 LogicalResult linattn::liftOp(OpBuilder &builder, Operation *op, Lifting &lifting) {
-  SetVector<Value> used(op->getOperands().begin(), op->getOperands().end());
-  for (Region &region : op->getRegions())
-    getUsedValuesDefinedAbove(region, used);
+  SetVector<Value> used = getUsedValues(op);
   if (!dependsOnTime(op) &&
       llvm::none_of(used, [&](Value value) { return lifting.isLifted(value); })) {
     IRMapping mapping;

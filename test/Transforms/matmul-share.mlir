@@ -89,3 +89,20 @@ func.func @vector(%k: tensor<?x16xf32>, %s: tensor<16xf32>) -> tensor<16xf32> {
   }
   return %r : tensor<16xf32>
 }
+
+// -----
+
+// Reversed; 8 flops of each token are in a loop over the tokens: 64 beside 256.
+func.func @token_by_token_inside(%k: tensor<?x4xf32>, %n: tensor<4xf32>, %s: tensor<4x4xf32>) -> (tensor<4xf32>, tensor<4x4xf32>) {
+  // expected-remark @below {{chunks of 8 tokens, 80 % of the state's flops in matmuls}}
+  %r:2 = linattn.recurrence [time] reverse
+      ins(%k via affine_map<(t, d) -> (t, d)> : tensor<?x4xf32> as %kt : tensor<4xf32>)
+      states(%n via affine_map<(t, d) -> (d)> : tensor<4xf32> as %N : tensor<4xf32>, %s via affine_map<(t, k, v) -> (k, v)> : tensor<4x4xf32> as %S : tensor<4x4xf32>) {
+    %sum = arith.addf %N, %kt : tensor<4xf32>
+    // expected-remark @below {{state #0 is run token by token}}
+    %N1 = math.tanh %sum : tensor<4xf32>
+    %S1 = linattn.write %S at %kt along 0 value %kt : tensor<4x4xf32>, tensor<4xf32>, tensor<4xf32>
+    linattn.yield %N1, %S1 : tensor<4xf32>, tensor<4x4xf32>
+  }
+  return %r#0, %r#1 : tensor<4xf32>, tensor<4x4xf32>
+}

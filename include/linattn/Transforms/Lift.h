@@ -9,8 +9,12 @@
 #define LINATTN_TRANSFORMS_LIFT_H
 
 #include "linattn/IR/Lifting.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace mlir::linattn {
+
+/// The operands of an op and what its regions use of outside.
+llvm::SetVector<Value> getUsedValues(Operation *op);
 
 /// Lifts an op whose operands (and captured values) are all in `lifting`, and adds its results to
 /// it: elementwise ops by trait, linalg ops by one more parallel dim, others through
