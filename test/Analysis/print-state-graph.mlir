@@ -34,7 +34,7 @@ func.func @order(%k: tensor<?x4xf32>, %a: tensor<4xf32>, %b: tensor<4x4xf32>, %c
 
 // What is composed, beside the reason why it is not low-rank.
 // CHECK:      recurrence at
-// CHECK-NEXT: state #0: scan (affine), the decay is not along the axis that reads contract (linattn.decay)
+// CHECK-NEXT: state #0: scan (affine), the decay has a multiplier for every entry of the state (linattn.decay)
 // CHECK-NEXT: state #1: scan (matrix), its new value does not come from the old one by decays and writes (linalg.matvec)
 // CHECK-NEXT: state #2: scan (max-plus), it is a scalar, which only scans work on (linattn.recurrence)
 // CHECK-NEXT: state #3: scan (log-add-exp), it is a scalar, which only scans work on (linattn.recurrence)
