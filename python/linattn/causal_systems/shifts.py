@@ -68,7 +68,7 @@ class mamba3:
         C, B, v, phi = p.normal(K), p.normal(K), p.normal(V), p.normal(K // 2)
         dt, a, trap = p.normal(), p.normal(), p.normal()
         bias, d, w, c = (p.normal(*shape, per_token=False) for shape in ((), (), (K,), (K,)))
-        theta, S = p.state("theta", (K // 2,), 0), p.state("S", start=0)
+        theta, S = p.state("theta", (K // 2,), 0), p.state("S", (K, V), 0)
         k0, v0 = p.state("k0", (K,), 0), p.state("v0", (V,), 0)
         delta, g, share = gates(p, dt, bias, a, trap)
         theta = turn(p, theta, phi, delta)
