@@ -1,4 +1,4 @@
-//===- Arrays.h - operands of compiled programs ---------------------------------------*- C++ -*-===//
+//===- Arrays.h - operands of compiled programs -------------------------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Prefill.cpp - many tokens in chunks and token by token -------------------------*- C++ -*-===//
+//===- Prefill.cpp - many tokens in chunks and token by token -----------------------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
