@@ -16,8 +16,8 @@ namespace mlir::linattn {
 /// else leaves `info` alone.
 void classifyByForm(RecurrenceOp op, StateInfo &info);
 
-/// True if the new values of several states are sums of their old values times matrices, and of what
-/// does not depend on them.
+/// True if the new values of several states are sums of their old values times matrices, and of
+/// what does not depend on them.
 bool isJointScan(RecurrenceOp op, ArrayRef<unsigned> states);
 
 } // namespace mlir::linattn

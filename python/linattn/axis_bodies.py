@@ -254,3 +254,23 @@ def one_state_steers_another_across(p):
     Z1 = p.erase(p.rows(Z, p.gate((V,))), p.key(V), p.number(), p.key())
     X = p.erase(S, p.key(V), p.number(), across(p, Z1, p.key()))
     p.end(p.get(X, p.key(V)), Z=Z1, S=X)
+
+
+@inside()
+def branches_with_decays_of_columns(p):
+    """A branch decays its columns before and behind a write of its own; the trunk does not."""
+    S = p.state()
+    X = p.put(p.rows(S, p.gate((K,))), p.key(), p.vector())
+    branch = p.put(columns(p, X, p.gate((V,))), p.key(), p.vector())
+    a = across(p, branch, p.key(V))
+    branch = p.decay(columns(p, branch, p.gate((V,))), p.gate())
+    p.end(a, p.get(branch, p.key()), p.get(columns(p, S, p.gate((V,))), p.key()), S=X)
+
+
+@inside(dtype="f32", batch=2)
+def narrow_value_side_erase(p):
+    """Values in bf16, keys computed;  S' = S diag(e^g) + b (tanh(k) - S' v) v^T."""
+    X = columns(p, p.state(), p.gate((V,)))
+    wide = p.op("extend", (V,), p.key(V, narrow=True))
+    X = value_side_erase(p, X, wide, p.number(), p.apply("math.tanh", p.key()))
+    p.end(p.get(X, p.key(narrow=True)), S=X)

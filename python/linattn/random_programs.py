@@ -27,15 +27,15 @@ from . import numerics, programs, runner
 
 # What breaks the chunk form -> words of the compiler's remark.
 BREAKS = {
-    "decay along the other axis": "not along the axis that reads contract",
-    "decay of every entry": "not along the axis that reads contract",
+    "decay along the other axis, erase": "along another axis than the reads that feed writes",
+    "decay of every entry": "a multiplier for every entry",
     "decay from a read": "the decay depends on what was read",
     "write address from a read": "the address of a write depends on",
     "address of a feeding read from a read": "the address of a read that feeds a write depends",
     "product of reads": "product of values that were read",
     "function of a read": "not affine in what was read",
     "coefficient per column": "factor that differs along the other axis",
-    "reads on both axes": "reads contract both axes",
+    "erases along both axes": "reads that contract different axes feed writes",
     "dependent write in a branch": "a write that only a branch sees depends",
 }
 
@@ -210,25 +210,34 @@ class Generator:
         element = p.dtype
         p.initial.append(numerics.decode(numerics.encode(initial, element), element))
         p.states[name] = name  # reserves the order; replaced below
-        self.current, self.reads = name, []
-        events = list(rng.choice(["decay", "write", "erase", "erase", "read", "branch"],
-                                 rng.integers(1, 5)))
+        self.current, self.reads, self.crossed = name, [], []
+        # Decays along the other axis, which have a chunk form if nothing is erased.
+        self.columns = bool(self.free) and self.chance(0.25)
+        kinds = ["decay", "write", "erase", "erase", "read", "branch", "across", "rows"]
+        events = list(rng.choice(kinds, rng.integers(1, 5)))
         events.insert(int(rng.integers(len(events) + 1)), self.pick("write", "erase"))
         events.insert(int(rng.integers(len(events) + 1)), "read")
+        if self.columns:
+            events = ["write" if event == "erase" else event for event in events]
+            events.insert(int(rng.integers(len(events) + 1)), "decay")
         for event in events:
             getattr(self, event)()
-        if self.wanted and not self.broken and (self.free or "axis" not in self.wanted):
+        breakable = self.wanted and not self.broken and not self.columns
+        if breakable and (self.free or "ax" not in self.wanted):
             self.break_chunk_form()
         elif self.chance(0.25):
             self.corrected_read()
         p.states[name] = self.current
-        self.known += self.reads
+        self.known += self.reads + self.crossed
 
     def decayed(self, state):
         p = self.p
         axes = (self.axis,) if self.chance(0.45) else ()
         shape = (self.size,) if axes else ()
         linear = self.chance(0.3)
+        if self.columns and self.chance(0.6):
+            axes, shape = (1 - self.axis,), self.free
+            self.uses("decay along the other axis")
         self.uses(f"decay: {'linear ' * linear}{'per channel' if axes else 'scalar'}")
         by = self.multiplier(shape) if linear else self.gate(shape)
         return p.decay(state, by, axes, linear)
@@ -255,6 +264,32 @@ class Generator:
     def read(self):
         self.uses("read")
         self.outs.append(self.new_read(self.current))
+
+    def across(self):
+        """A read of the other axis, which feeds no write."""
+        if not self.free:
+            return self.read()
+        self.uses("read along the other axis")
+        self.crossed.append(self.p.read(self.current, self.address(self.free[0]), 1 - self.axis))
+        self.outs.append(self.crossed[-1])
+
+    def rows(self):
+        """A write of several rows at once, which erases what its rows read, or a read."""
+        p, count = self.p, self.pick(1, 2, 3)
+        shape = (count, *self.free)
+        matrix = lambda: self.input(
+            lambda s: self.rng.uniform(-1, 1, s) / np.sqrt(count * self.size), (count, self.size))
+        kind = self.pick("read", "write", "write" if self.columns else "erase")
+        self.uses(f"several rows: {kind}")
+        if kind == "read":
+            self.outs.append(p.read(self.current, matrix(), self.axis))
+            return
+        address, value = matrix(), self.input(self.rng.standard_normal, shape)
+        if kind == "erase":
+            read = p.read(self.current, address, self.axis)
+            value = p.apply("arith.subf", self.wide(value), read)
+            value = p.apply("arith.mulf", p.splat(self.coefficient(), shape), value)
+        self.current = p.write(self.current, address, self.axis, value)
 
     def branch(self):
         """Decays and writes that only this token's read sees."""
@@ -323,8 +358,9 @@ class Generator:
         read = self.new_read(self.current)
         strength = p.sigmoid(self.number_from(read))
         write = lambda state, value: p.write(state, self.address(self.size), self.axis, value)
-        if kind == "decay along the other axis":
+        if kind == "decay along the other axis, erase":
             self.current = p.decay(self.current, self.gate(self.free), (1 - self.axis,))
+            self.current = write(self.current, p.scale(self.coefficient(), read))
         elif kind == "decay of every entry":
             axes = (0, 1) if self.free else (0,)
             if not self.free:
@@ -350,10 +386,11 @@ class Generator:
                 return
             factor = self.input(lambda s: self.rng.uniform(-0.7, 0.7, s), self.free, gate=True)
             self.current = write(self.current, p.apply("arith.mulf", factor, read))
-        elif kind == "reads on both axes":
-            if not self.free:
-                return
-            self.outs.append(p.read(self.current, self.address(self.free[0]), 1 - self.axis))
+        elif kind == "erases along both axes":
+            self.current = write(self.current, p.scale(self.coefficient(), read))
+            address = self.address(self.free[0])
+            erased = p.scale(self.coefficient(), p.read(self.current, address, 1 - self.axis))
+            self.current = p.write(self.current, address, 1 - self.axis, erased)
         else:
             branch = write(self.current, p.scale(self.coefficient(), read))
             self.outs.append(self.new_read(branch))
