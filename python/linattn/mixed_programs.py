@@ -7,9 +7,11 @@ feed each other: values, gates and addresses are computed from what earlier stat
 branches are among what is computed.
 """
 
+import re
+
 import numpy as np
 
-from . import numerics, random_programs
+from . import random_programs
 
 SCALAR = "it is a scalar, which only scans work on"
 NEW_VALUE = "its new value does not come from the old one by decays and writes"
@@ -86,14 +88,14 @@ def halving(x):
 
 
 class MixedGenerator(random_programs.Generator):
-    """words: of the remark of every state that is run token by token."""
+    """words: of the remark of every state that is run token by token. shifts: states that keep what
+    a token brings."""
 
     def __init__(self, seed):
-        self.words = []
+        self.words, self.shifts = [], 0
         super().__init__(seed)
         if self.broken:
             self.words.append(random_programs.BREAKS[self.broken])
-        self.words += [word[4:] for word in self.expected.values() if word.startswith("scan (")]
 
     def part(self, name):
         self.state(name)
@@ -146,6 +148,12 @@ class MixedGenerator(random_programs.Generator):
         return p.custom(shape, CHOICE, choice, self.coefficient(), x, added, p.constant(0.5, shape))
 
     # States without a chunk form -------------------------------------------------------------------
+
+    def close(self, name, new, word, *seen):
+        super().close(name, new, word, *seen)
+        self.shifts += word.startswith("shift")
+        if word.startswith("scan"):
+            self.words.append(re.sub(r"scan \((.*)\)", r"(\1 scan)", word))
 
     def end(self, name, new, *seen, words=NEW_VALUE):
         self.p.states[name] = new
@@ -206,8 +214,7 @@ class MixedGenerator(random_programs.Generator):
     # ------------------------------------------------------------------------------------------------
 
     def problems(self, report):
-        shifts = sum(word.startswith("shift") for word in self.expected.values())
-        chunks = len(self.p.states) - len(self.words) - shifts
+        chunks = len(self.p.states) - len(self.words) - self.shifts
         found = []
         if sum(name.startswith("low-rank") for name in report.classes) != chunks:
             found.append(f"expected {chunks} low-rank states, got: {report.classes}")

@@ -51,7 +51,8 @@ def test_every_feature_is_covered(reports):
 
 
 def test_another_class_is_noticed():
-    generator = mixed_programs.MixedGenerator(next(s for s in POOL if len(FEATURES[s]) > 20))
+    generators = (mixed_programs.MixedGenerator(s) for s in POOL if len(FEATURES[s]) > 20)
+    generator = next(g for g in generators if g.words and all(g.words))
     low_rank = len(generator.p.states) - len(generator.words) - generator.shifts
     assert low_rank and generator.words
     remarks = [f"state #0 is run token by token: {word}" for word in generator.words]

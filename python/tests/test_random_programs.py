@@ -56,7 +56,9 @@ def test_every_feature_and_class_is_covered(reports):
     assert covered == set().union(*FEATURES.values())
     assert covered >= {f"refused: {kind}" for kind in random_programs.BREAKS}
     classes = {name for report in reports.values() for name in report.classes}
-    assert classes == {"low-rank along axis 0", "low-rank along axis 1", "sequential"}
+    assert classes == {"low-rank along axis 0", "low-rank along axis 1", "sequential",
+                       "scan (affine)", "scan (matrix)", "scan (max-plus)", "scan (log-add-exp)",
+                       "shift (the token before)", "shift (the last tokens)"}
 
 
 def test_summary(reports):
@@ -129,14 +131,23 @@ def test_another_program_is_noticed(tmp_path, built, monkeypatch):
     assert "no_op" in problem
 
 
-def test_another_class_is_noticed(tmp_path, built, monkeypatch):
-    """A refusal for another reason, one of what has a chunk form, and none where one is due."""
-    monkeypatch.setattr(random_programs, "check",
-                        lambda program, *_: random_programs.Report(program, remark))
-    for i, (broken, remark) in enumerate([(True, "other words"), (False, "words"), (True, "")]):
-        seed = next(s for s in POOL if broken == any("refused" in f for f in FEATURES[s]))
-        report, _ = random_programs.check_seed(seed, tmp_path / str(i))
-        assert len(report.problems) == 1 and report.problems[0].startswith("expected a")
+def test_another_class_is_noticed():
+    """Of a state; a refusal of what has a chunk form; and no word on what has none."""
+    for broken in (True, False):
+        seed = next(s for s in POOL if broken == any("refused" in f for f in FEATURES[s])
+                    and len(random_programs.Generator(s).p.states) > 2)
+        generator = random_programs.Generator(seed)
+        report = random_programs.Report(generator.p, classes=list(generator.expected.values()))
+        report.remarks = [random_programs.BREAKS.get(generator.broken, "")]
+        assert not generator.problems(report)
+        for i, word in enumerate(report.classes):
+            report.classes[i] = "scan (another)"
+            assert len(generator.problems(report)) == 1
+            report.classes[i] = word
+        report.refused = "refused"
+        assert len(generator.problems(report)) == 1
+        report.refused, report.remarks = "", ["other words"]
+        assert len(generator.problems(report)) == int(broken)
 
 
 def test_a_difference_is_the_exit_status(monkeypatch, capsys):
