@@ -4,9 +4,11 @@
     python3 -m linattn.random_programs --seeds 7:8 --print
 
 One seed is one body: decays of all axes, writes, erases at any point, gates computed from inputs,
-feature maps, branches, several states, segments, reverse, checkpoints. Most bodies have a chunk
-form by construction; the others break one rule of it, and must then run token by token: as a whole if they
-have one state, else that state inside the chunk of the others.
+feature maps, branches, several states, segments, reverse, checkpoints. Beside low-rank states there
+are scans and shifts (scan_states.py), and all feed each other. Most low-rank states have a chunk form
+by construction; the others break one rule of it, and must then run token by token: as a whole if
+there is no low-rank state, else inside the chunk of the others. The compiler's class of each state
+is compared with the one by construction.
 Prints what the bodies covered; exit status 1 and the programs if any result differs.
 """
 
@@ -444,8 +446,9 @@ class Generator(ScanStates):
 @dataclass
 class Report:
     """refused: the compiler's remark, or "" if the body was chunked. remarks: all of them, also on
-    what is run token by token inside the chunk. classes: of each state, in the compiler's words. errors: form -> the largest error, and the largest share of what the contract
-    allows. problems: what is wrong, in words."""
+    what is run token by token inside the chunk. classes: of each state, in the compiler's words.
+    errors: form -> the largest error, and the largest share of what the contract allows. problems:
+    what is wrong, in words."""
 
     program: programs.Program
     refused: str = ""
@@ -456,7 +459,8 @@ class Report:
 
 
 def classify(path, chunk, subchunk):
-    """The classes of a recurrence's states; "" if linattn-chunk takes it, or its remark; all remarks."""
+    """The classes of a recurrence's states; "" if linattn-chunk takes it, or its remark; all
+    remarks."""
     passes = f"linattn-print-state-graph,linattn-chunk{{chunk={chunk} subchunk={subchunk}}}"
     command = [runner.tool("la-opt"), path, "--remark-format=emitRemark",
                "--remarks-filter-missed=linattn-chunk",
