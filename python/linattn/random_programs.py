@@ -222,12 +222,7 @@ class Generator(ScanStates):
         else:
             shape, self.axis = (self.size,), 0
         self.uses(f"rank {len(shape)}" + f", axis {self.axis}" * len(self.free))
-        p.shapes[name] = shape
-        sequences = p.batch if p.offsets is None else len(p.offsets) - 1
-        initial = rng.standard_normal((sequences, p.heads, *shape))
-        element = p.dtype
-        p.initial.append(numerics.decode(numerics.encode(initial, element), element))
-        p.states[name] = name  # reserves the order; replaced below
+        self.start(name, shape, 1.0)
         self.current, self.reads, self.crossed = name, [], []
         self.feeds, broken = False, self.broken  # feeds: what is read feeds what is written
         # Decays along the other axis, which have a chunk form if nothing is erased.

@@ -36,10 +36,10 @@ class ScanStates:
         self.uses(f"state: {kind.replace('_', ' ')}")
         getattr(self, kind)(f"{name}_{kind}")
 
-    def start(self, name, shape):
+    def start(self, name, shape, size=0.5):
         p = self.p
         sequences = p.batch if p.offsets is None else len(p.offsets) - 1
-        initial = 0.5 * self.rng.standard_normal((sequences, p.heads, *shape))
+        initial = size * self.rng.standard_normal((sequences, p.heads, *shape))
         p.initial.append(numerics.decode(numerics.encode(initial, p.dtype), p.dtype))
         p.shapes[name], p.states[name] = shape, name
         return name
