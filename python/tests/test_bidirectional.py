@@ -21,7 +21,8 @@ MAPS = """
 #rows = affine_map<(b, t, h, d) -> (b, t floordiv 5, t mod 5, h, d)>
 #columns = affine_map<(b, t, h, d) -> (b, t mod 3, t floordiv 3, h, d)>
 """
-WRITE = "%S1 = linattn.write %X at %kt along 0 value %vt : tensor<4x6xf64>, tensor<4xf64>, tensor<6xf64>"
+WRITE = ("%S1 = linattn.write %X at %kt along 0 value %vt"
+         " : tensor<4x6xf64>, tensor<4xf64>, tensor<6xf64>")
 READ = "%ot = linattn.read {} at %qt along 0 : tensor<4x6xf64>, tensor<4xf64>"
 INCLUSIVE = [WRITE, READ.format("%S1")]
 EXCLUSIVE = [READ.format("%X"), WRITE]
@@ -33,8 +34,10 @@ def scan(name, lead, order, body, reverse=False):
     lines = "\n    ".join(body)
     return f"""
   %{name}, %state_{name} = linattn.recurrence [parallel, time, parallel]{" reverse" * reverse}
-      ins(%q via {order} : {key} as %qt : tensor<4xf64>, %k via {order} : {key} as %kt : tensor<4xf64>,
-          %v via {order} : {value} as %vt : tensor<6xf64>, %g via #gate : tensor<?x?x2xf64> as %gt : f64)
+      ins(%q via {order} : {key} as %qt : tensor<4xf64>,
+          %k via {order} : {key} as %kt : tensor<4xf64>,
+          %v via {order} : {value} as %vt : tensor<6xf64>,
+          %g via #gate : tensor<?x?x2xf64> as %gt : f64)
       outs(%out_{name} via {order} : {value})
       states(%init_{name} via #state : tensor<?x2x4x6xf64> as %S : tensor<4x6xf64>) {{
     %X = linattn.decay %S by %gt : tensor<4x6xf64>, f64
@@ -47,8 +50,8 @@ def function(lead, first, second, end):
     """Both scans and what joins their outs, %a and %b, to %o; returns the final states, too."""
     key, value, state = (f"tensor<{s}xf64>" for s in (f"{lead}x2x4", f"{lead}x2x6", "?x2x4x6"))
     return f"""{MAPS}
-func.func @f(%q: {key}, %k: {key}, %v: {value}, %g: tensor<?x?x2xf64>, %out_a: {value}, %out_b: {value},
-    %init_a: {state}, %init_b: {state}) -> ({value}, {state}, {state}) {{{first}{second}
+func.func @f(%q: {key}, %k: {key}, %v: {value}, %g: tensor<?x?x2xf64>,
+    %out_a: {value}, %out_b: {value}, %init_a: {state}, %init_b: {state}) -> ({value}, {state}, {state}) {{{first}{second}
   {end.format(type=value)}
   return %o, %state_a, %state_b : {value}, {state}, {state}
 }}
@@ -82,7 +85,8 @@ def attend(q, k, v, g, state, exclusive=False):
     out = np.einsum("bhts,bshv->bthv", weights, v)
     out += np.einsum("bht,bthd,bhdv->bthv", np.exp(total), q, state)
     left = np.exp(total[..., -1:] - total)
-    final = np.exp(total[..., -1])[..., None, None] * state + np.einsum("bhs,bshd,bshv->bhdv", left, k, v)
+    final = np.exp(total[..., -1])[..., None, None] * state
+    final += np.einsum("bhs,bshd,bshv->bhdv", left, k, v)
     return out, final
 
 

@@ -4,6 +4,8 @@
 // RUN: la-opt %s --linattn-to-loops --linattn-fuse-parallel-loops | FileCheck %s
 // In chunks of 4, down to buffers: still one loop, and no copy of inputs or states (8 x 16).
 // RUN: la-opt %s --pass-pipeline="builtin.module(linattn-chunk{chunk=4 subchunk=4},linattn-to-loops,linattn-fuse-parallel-loops,convert-elementwise-to-linalg,linattn-merge-generics,canonicalize,eliminate-empty-tensors,%{bufferize},cse,canonicalize)" | FileCheck %s --check-prefix=BUFFERS
+// Few tokens one by one, else in chunks: one loop for either.
+// RUN: la-opt %s --linattn-chunk="chunk=4 subchunk=4 short-tokens=4" --linattn-to-loops --linattn-fuse-parallel-loops | FileCheck %s --check-prefix=BRANCHES
 
 #token = affine_map<(b, t, d) -> (b, t, d)>
 #state = affine_map<(b, t, k, v) -> (b, k, v)>
@@ -17,6 +19,17 @@
 // CHECK-NOT:     scf.forall (
 // CHECK:         arith.addf %[[HALF]], %[[BOTH]]#2
 // CHECK:         return
+// BRANCHES-LABEL: func.func @both_directions(
+// BRANCHES:         cf.assert
+// BRANCHES:         %[[BOTH:.+]]:4 = scf.if
+// BRANCHES:           = scf.forall (
+// BRANCHES-NOT:       = scf.forall (
+// BRANCHES:         } else {
+// BRANCHES:           = scf.forall (
+// BRANCHES-NOT:       = scf.forall (
+// BRANCHES-NOT:       = scf.if
+// BRANCHES:         arith.mulf %[[BOTH]]#0
+// BRANCHES:         return
 // BUFFERS-LABEL: func.func @both_directions(
 // BUFFERS:         scf.forall (
 // BUFFERS-NOT:     scf.forall (
@@ -129,4 +142,37 @@ func.func @other_points(%x: tensor<4xf32>, %a0: tensor<4xf32>, %b0: tensor<4xf32
     scf.forall.in_parallel { tensor.parallel_insert_slice %s into %o[%i] [1] [1] : tensor<1xf32> into tensor<4xf32> }
   }
   return %a, %b, %c : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}
+
+// Not known to be the same branch.
+// CHECK-LABEL: func.func @other_conditions(
+// CHECK:         scf.if %{{.+}} ->
+// CHECK:           scf.forall (
+// CHECK:         scf.if %{{.+}} ->
+// CHECK:           scf.forall (
+// CHECK:         return
+func.func @other_conditions(%x: tensor<4xf32>, %a0: tensor<4xf32>, %b0: tensor<4xf32>, %n: index) -> (tensor<4xf32>, tensor<4xf32>) {
+  %c4 = arith.constant 4 : index
+  %c5 = arith.constant 5 : index
+  %isBelow4 = arith.cmpi ult, %n, %c4 : index
+  %isBelow5 = arith.cmpi ult, %n, %c5 : index
+  %a = scf.if %isBelow4 -> tensor<4xf32> {
+    %r = scf.forall (%i) in (4) shared_outs(%o = %a0) -> tensor<4xf32> {
+      %s = tensor.extract_slice %x[%i] [1] [1] : tensor<4xf32> to tensor<1xf32>
+      scf.forall.in_parallel { tensor.parallel_insert_slice %s into %o[%i] [1] [1] : tensor<1xf32> into tensor<4xf32> }
+    }
+    scf.yield %r : tensor<4xf32>
+  } else {
+    scf.yield %a0 : tensor<4xf32>
+  }
+  %b = scf.if %isBelow5 -> tensor<4xf32> {
+    %r = scf.forall (%i) in (4) shared_outs(%o = %b0) -> tensor<4xf32> {
+      %s = tensor.extract_slice %x[%i] [1] [1] : tensor<4xf32> to tensor<1xf32>
+      scf.forall.in_parallel { tensor.parallel_insert_slice %s into %o[%i] [1] [1] : tensor<1xf32> into tensor<4xf32> }
+    }
+    scf.yield %r : tensor<4xf32>
+  } else {
+    scf.yield %b0 : tensor<4xf32>
+  }
+  return %a, %b : tensor<4xf32>, tensor<4xf32>
 }

@@ -46,7 +46,8 @@ def FuseParallelLoopsPass : Pass<"linattn-fuse-parallel-loops"> {
     on tokens that are still in the cache, and the threads meet once. What uses the first loop before the second one is moved behind it. What combines the results,
     elementwise over whole tensors, stays behind the loop.
 
-    Loops stay apart if one reads a tensor that the other one updates, which would cost a copy.
+    Branches under the same condition, which `linattn-chunk` makes for few tokens, are combined first. Loops stay apart if one reads a tensor that the other one
+    updates, which would cost a copy.
 
     Before:
     ```mlir
