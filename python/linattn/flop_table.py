@@ -110,9 +110,10 @@ def value_side(C):
                  square(C, K) + square(C, V))
 
 
-def substituted(*widths):
-    """A solve of as many columns as the first width by blocks, not a product with an inverse."""
-    return lambda C: terms(0, 0, 0, 0, between(C, widths[0]) - sum(square(C, w) for w in widths))
+def substituted(widths):
+    """A solve of as many columns as the first width by blocks, not products with an inverse."""
+    return lambda C: terms(0, 0, 0, 0,
+                           between(C, widths()[0]) - sum(square(C, w) for w in widths()))
 
 
 SOLVE = ("reads S0 first and then solves for the written values by forward substitution, where the "
@@ -121,10 +122,11 @@ SOLVE = ("reads S0 first and then solves for the written values by forward subst
 OPERATORS = [
     Operator("A scalar decay", "scalar-decay", scalar_decay),
     Operator("B decay per channel", "gla", channel_decay),
-    Operator("C delta rule", "delta", delta(square), substituted(V, K), SOLVE),
-    Operator("C gated delta rule", "gated-delta", delta(square), substituted(V, K), SOLVE),
-    Operator("C the same per channel", "kda", delta(between), substituted(V, K), SOLVE),
-    Operator("D diagonal plus rank one", "dplr", diagonal_plus_rank_one, substituted(V),
+    Operator("C delta rule", "delta", delta(square), substituted(lambda: (V, K)), SOLVE),
+    Operator("C gated delta rule", "gated-delta", delta(square), substituted(lambda: (V, K)),
+             SOLVE),
+    Operator("C the same per channel", "kda", delta(between), substituted(lambda: (V, K)), SOLVE),
+    Operator("D diagonal plus rank one", "dplr", diagonal_plus_rank_one, substituted(lambda: (V,)),
              "solves by forward substitution, where the formula multiplies by an inverse"),
     Operator("E two passes", "gsa", two_passes),
     Operator("F second moments", "hla", second_moments,
@@ -135,7 +137,7 @@ OPERATORS = [
              lambda C: terms(0, outer(C, K, V), square(C, K), square(C, V), 0),
              "the body writes the last token and this one, and a write is a term each, where the "
              "formula adds up what a token writes at both times"),
-    Operator("L value side", "gated-oja", value_side, substituted(K, V), SOLVE),
+    Operator("L value side", "gated-oja", value_side, substituted(lambda: (K, V)), SOLVE),
 ]
 
 # ---------------------------------------------------------------------------------------------------
@@ -144,7 +146,7 @@ OPERATORS = [
 
 
 def chunk_text(body, chunk):
-    """What linattn-chunk makes of a body, with K = V = 128."""
+    """What linattn-chunk makes of a body."""
     if body in BODIES:
         text = Writer(Case(body, key=K, value=V)).text()
     else:

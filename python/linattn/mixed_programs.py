@@ -86,14 +86,17 @@ def halving(x):
 
 
 class MixedGenerator(random_programs.Generator):
-    """words: of the remark of every state that is run token by token. shifts: states that keep what
-    a token brings. logs: log-decays that a state gives."""
+    """words: of the remark of every state that is run token by token."""
 
     def __init__(self, seed):
-        self.words, self.shifts, self.logs = [], 0, []
+        self.words = []
         super().__init__(seed)
         if self.broken:
             self.words.append(random_programs.BREAKS[self.broken])
+        self.words += [word[4:] for word in self.expected.values() if word.startswith("scan (")]
+
+    def part(self, name):
+        self.state(name)
 
     def state(self, name):
         if self.chance(0.4):
@@ -109,9 +112,6 @@ class MixedGenerator(random_programs.Generator):
 
     def gate(self, shape):
         p, numbers = self.p, [x for x in self.known if self.p.shapes[x] == ()]
-        if self.logs and self.chance(0.3):
-            self.uses("gate: from a running maximum")
-            return p.splat(self.pick(*self.logs), shape)
         if numbers and self.chance(0.3):
             self.uses("gate: from another state")
             number = p.apply("arith.negf", p.softplus(p.apply("math.tanh", self.pick(*numbers))))
@@ -147,28 +147,11 @@ class MixedGenerator(random_programs.Generator):
 
     # States without a chunk form -------------------------------------------------------------------
 
-    def start(self, name, shape):
-        p = self.p
-        sequences = p.batch if p.offsets is None else len(p.offsets) - 1
-        initial = 0.5 * self.rng.standard_normal((sequences, p.heads, *shape))
-        p.initial.append(numerics.decode(numerics.encode(initial, p.dtype), p.dtype))
-        p.shapes[name], p.states[name] = shape, name
-        return name
-
     def end(self, name, new, *seen, words=NEW_VALUE):
         self.p.states[name] = new
-        self.words += [] if words is None else [words]
+        self.words.append(words)
         self.known += seen
         self.outs += [x for x in seen if not self.outs or self.chance(0.4)]
-
-    def maximum(self, name):
-        """m' = max(m + f, i)."""
-        p, m = self.p, self.start(name, ())
-        decayed = p.apply("arith.addf", m, super().gate(()))
-        # Without a first maximum of -inf, log-decays of -inf would meet.
-        new = p.apply("arith.maximumf", decayed, self.wide(self.value(())))
-        self.logs.append(p.apply("arith.subf", decayed, new))
-        self.end(name, new, m, new, words=SCALAR)
 
     def bounded_vector(self, name):
         p, shape = self.p, (self.pick(1, 3, 4, 8),)
@@ -183,13 +166,6 @@ class MixedGenerator(random_programs.Generator):
         new = p.apply("math.tanh", p.write(z, self.address(shape[0]), 0, self.value(shape[1:])))
         reads = [p.read(self.pick(z, new), self.address(shape[axis]), axis) for axis in (0, 1, 0)]
         self.end(name, new, *reads)
-
-    def last_token(self, name):
-        shape = self.pick((), (3,), (4,), (8,))
-        z = self.start(name, shape)
-        new = self.p.apply("math.tanh", self.wide(self.value(shape)))
-        self.shifts += 1
-        self.end(name, new, z, words=None)
 
     def switched(self, name):
         shape = self.pick((), (3,), (2, 4))
@@ -230,7 +206,8 @@ class MixedGenerator(random_programs.Generator):
     # ------------------------------------------------------------------------------------------------
 
     def problems(self, report):
-        chunks = len(self.p.states) - len(self.words) - self.shifts
+        shifts = sum(word.startswith("shift") for word in self.expected.values())
+        chunks = len(self.p.states) - len(self.words) - shifts
         found = []
         if sum(name.startswith("low-rank") for name in report.classes) != chunks:
             found.append(f"expected {chunks} low-rank states, got: {report.classes}")

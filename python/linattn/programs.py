@@ -25,6 +25,7 @@ ELEMENTWISE = {
     "arith.negf": np.negative,
     "arith.maximumf": np.maximum,
     "math.exp": np.exp,
+    "math.log": np.log,
     "math.log1p": np.log1p,
     "math.absf": np.abs,
     "math.sqrt": np.sqrt,

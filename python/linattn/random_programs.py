@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from . import numerics, programs, runner
+from .scan_states import AFFINE, ScanStates
 
 # What breaks the chunk form -> words of the compiler's remark.
 BREAKS = {
@@ -38,10 +39,13 @@ BREAKS = {
     "erases along both axes": "reads that contract different axes feed writes",
     "dependent write in a branch": "a write that only a branch sees depends",
 }
+CLASS = r"low-rank along axis \d|shift \([^)]*\)|scan \([^)]*\)|sequential"
+# Of these, the affine scans, if nothing is erased.
+SCANS = {"decay of every entry", "dependent write in a branch"}
 
 
-class Generator:
-    """Builds one program from a seed."""
+class Generator(ScanStates):
+    """Builds one program from a seed. expected: the class of each state, by construction."""
 
     def __init__(self, seed):
         self.rng = np.random.default_rng(seed)
@@ -51,13 +55,22 @@ class Generator:
         self.choose_domain()
         self.wanted = str(self.rng.choice(list(BREAKS))) if self.rng.random() < 0.18 else None
         self.outs, self.known = [], []  # known: reads of earlier states
+        self.expected, self.logs = {}, []
         for index in range(1 + int(self.rng.random() < 0.4) + int(self.rng.random() < 0.1)):
-            self.state(f"s{index}")
+            self.part(f"s{index}")
         self.p.outs = self.outs
         if self.p.offsets is not None:
             self.uses("segments")
         if len(self.p.states) > 1:
             self.uses("several states")
+
+    def part(self, name):
+        """A low-rank state, at times with scans and shifts before and behind it."""
+        for place in ("before", "state", "behind"):
+            if place == "state":
+                self.state(name)
+            elif self.chance(0.25):
+                self.scan_or_shift(f"{name}_{place}")
 
     def chance(self, probability):
         return self.rng.random() < probability
@@ -102,6 +115,9 @@ class Generator:
     def gate(self, shape):
         """A log-decay, at most 0."""
         p, rng = self.p, self.rng
+        if self.logs and self.chance(0.3):
+            self.uses("gate: from a running maximum or sum")
+            return p.splat(self.pick(*self.logs), shape)
         kind = self.pick("input", "input", "-softplus", "log sigmoid", "-exp", "position")
         self.uses(f"gate: {kind}")
         if kind == "input":
@@ -211,6 +227,7 @@ class Generator:
         p.initial.append(numerics.decode(numerics.encode(initial, element), element))
         p.states[name] = name  # reserves the order; replaced below
         self.current, self.reads, self.crossed = name, [], []
+        self.feeds, broken = False, self.broken  # feeds: what is read feeds what is written
         # Decays along the other axis, which have a chunk form if nothing is erased.
         self.columns = bool(self.free) and self.chance(0.25)
         kinds = ["decay", "write", "erase", "erase", "read", "branch", "across", "rows"]
@@ -228,6 +245,10 @@ class Generator:
         elif self.chance(0.25):
             self.corrected_read()
         p.states[name] = self.current
+        self.expected[name] = "low-rank"
+        if self.broken != broken:
+            is_scan = self.broken in SCANS and not self.feeds
+            self.expected[name] = AFFINE if is_scan else "sequential"
         self.known += self.reads + self.crossed
 
     def decayed(self, state):
@@ -286,6 +307,7 @@ class Generator:
             return
         address, value = matrix(), self.input(self.rng.standard_normal, shape)
         if kind == "erase":
+            self.feeds = True
             read = p.read(self.current, address, self.axis)
             value = p.apply("arith.subf", self.wide(value), read)
             value = p.apply("arith.mulf", p.splat(self.coefficient(), shape), value)
@@ -327,6 +349,7 @@ class Generator:
 
     def erase(self):
         """A write that depends on a read of the state as it is now, or was earlier in the token."""
+        self.feeds = True
         if self.reads and self.chance(0.35):
             self.uses("erase from an earlier read")
             read, address = self.pick(*self.reads), self.address(self.size)
@@ -399,13 +422,18 @@ class Generator:
 
     def problems(self, report):
         """Where the compiler's classes are not those that were built into the body."""
-        # Beside another state a broken one is run token by token inside the chunk.
-        stays = self.broken and len(self.p.states) == 1
-        if stays and BREAKS[self.broken] not in report.refused:
-            return [f"expected a refusal: {self.broken}; got: {report.refused}"]
-        if not stays and report.refused:
-            return [f"expected a chunk form, got: {report.refused}"]
-        return []
+        got = dict(zip(self.p.states, report.classes))
+        found = [f"expected {name} to be {word}, got: {got.get(name)}"
+                 for name, word in self.expected.items() if not got.get(name, "").startswith(word)]
+        # Beside a low-rank state others are run token by token inside its chunk.
+        chunks = "low-rank" in self.expected.values()
+        if chunks == bool(report.refused):
+            found.append(f"expected {'a chunk form' if chunks else 'a refusal'}, "
+                         f"got: {report.refused}")
+        words = BREAKS[self.broken] if self.broken else ""
+        if self.broken and not any(words in x for x in report.remarks):
+            found.append(f"expected a remark '{words}', got: {report.remarks}")
+        return found
 
 
 # --------------------------------------------------------------------------------------------------
@@ -436,7 +464,8 @@ def classify(path, chunk, subchunk):
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
     if done.returncode:
         raise runner.RunError(f"{' '.join(map(str, command))}\n{done.stderr}")
-    classes = re.findall(r"state #\d+: (low-rank along axis \d|sequential)", done.stderr)
+    found = re.findall(fr"state #(\d+): ({CLASS})", done.stderr)
+    classes = [name for _, name in sorted(found, key=lambda x: int(x[0]))]
     remarks = re.findall(r"remark: (.*)", done.stderr)
     if re.search(r"\bstep\(", done.stdout):
         return classes, "", remarks
