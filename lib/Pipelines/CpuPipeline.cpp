@@ -28,6 +28,7 @@ static void addLoopPasses(OpPassManager &pm, const CpuPipelineOptions &options) 
   if (options.chunk > 0)
     pm.addPass(createChunkPass({options.chunk, options.subchunk, /*shortTokens=*/options.chunk}));
   pm.addPass(createLinAttnToLoopsPass());
+  pm.addPass(createFuseParallelLoopsPass());
   pm.addPass(createConvertElementwiseToLinalgPass());
   pm.addPass(createMergeGenericsPass());
   pm.addPass(createCanonicalizerPass());

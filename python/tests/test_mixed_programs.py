@@ -61,7 +61,7 @@ def test_another_class_is_noticed():
     report.classes[-1] = "sequential"
     assert len(generator.problems(report)) == 1
     report.classes[-1] = "low-rank"
-    report.remarks.pop()
+    report.remarks = remarks[:-1]
     assert generator.problems(report)
     report.remarks = remarks + ["state #1 is run token by token"]
     report.refused = "refused"

@@ -38,6 +38,32 @@ def LinAttnToLoopsPass : Pass<"linattn-to-loops"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def FuseParallelLoopsPass : Pass<"linattn-fuse-parallel-loops"> {
+  let summary = "Fuse independent scf.forall loops over the same points";
+  let description = [{
+    The two directions of a bidirectional layer are two recurrences over the same parallel dims, so two loops after `linattn-to-loops`. This pass fuses `scf.forall`
+    loops on tensors in one block that have the same bounds, if neither depends on the other: both directions of one head then run in one task, one after the other,
+    on tokens that are still in the cache, and the threads meet once. What uses the first loop before the second one is moved behind it. What combines the results,
+    elementwise over whole tensors, stays behind the loop.
+
+    Branches under the same condition, which `linattn-chunk` makes for few tokens, are combined first. Loops stay apart if one reads a tensor that the other one
+    updates, which would cost a copy.
+
+    Before:
+    ```mlir
+    %f = scf.forall (%b, %h) in (%batch, 8) shared_outs(%o = %o0) ...
+    %r = scf.forall (%b, %h) in (%batch, 8) shared_outs(%o = %o1) ...
+    %sum = arith.addf %f, %r : tensor<?x?x8x64xf32>
+    ```
+    After:
+    ```mlir
+    %fr:2 = scf.forall (%b, %h) in (%batch, 8) shared_outs(%f = %o0, %r = %o1) ...
+    %sum = arith.addf %fr#0, %fr#1 : tensor<?x?x8x64xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect"];
+}
+
 def MergeGenericsPass : Pass<"linattn-merge-generics"> {
   let summary = "Merge linalg.generic ops that walk over one tensor into one pass over it";
   let description = [{

@@ -17,6 +17,9 @@ namespace linalg {
 class GenericOp;
 class LinalgOp;
 } // namespace linalg
+namespace scf {
+class ForallOp;
+} // namespace scf
 } // namespace mlir
 
 namespace mlir::linattn {
@@ -29,6 +32,13 @@ LogicalResult mergeIntoConsumer(RewriterBase &rewriter, linalg::GenericOp produc
 
 /// `mergeIntoConsumer` for all pairs.
 void populateMergeGenericsPatterns(RewritePatternSet &patterns);
+
+/// Fuses two loops on tensors in one block where the second stands, and moves what uses the first
+/// behind it. Fails, with the reason as match failure, if they have not the same points, if one
+/// depends on the other or reads a tensor that the other one updates, or if an op with side effects
+/// between them depends on the first.
+FailureOr<scf::ForallOp> fuseParallelLoops(RewriterBase &rewriter, scf::ForallOp first,
+                                           scf::ForallOp second);
 
 struct VectorizeOptions {
   int64_t vectorBits = 512; ///< width of a vector register
