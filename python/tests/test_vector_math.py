@@ -7,6 +7,7 @@ from linattn import runner
 
 FUNCTIONS = {
     "math.exp": (np.exp, [-np.inf, -200, -104, -87, -0.0, 0, 88.7, 89, np.inf, np.nan]),
+    "math.expm1": (np.expm1, [-np.inf, -200, -1e-3, -1e-6, -1e-8, 0, 1e-8, 1e-7, 1e-3, np.nan]),
     "math.log": (np.log, [0, 1e-37, 1, np.inf, np.nan]),
     "math.log1p": (np.log1p, [0, 1e-30, 1e-7, 1, np.inf, np.nan]),
     "math.tanh": (np.tanh, [-np.inf, -20, -1e-20, 0, 1e-20, 9, np.inf, np.nan]),

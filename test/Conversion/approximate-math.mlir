@@ -25,3 +25,16 @@ func.func @others(%x: f32, %y: vector<8xf64>, %z: vector<16xf32>) -> (f32, vecto
   %s = math.sin %z : vector<16xf32>
   return %e, %f, %s : f32, vector<8xf64>, vector<16xf32>
 }
+
+// What upstream would lower to e^x - 1 and log(1 + x).
+// CHECK-LABEL: func.func @near_zero(
+// CHECK:         call @expm1f
+// CHECK:         call @log1p(
+// CHECK-NOT:     math.expm1
+// CHECK:         return
+func.func @near_zero(%x: f32, %y: f64, %z: vector<16xf32>) -> (f32, f64, vector<16xf32>) {
+  %e = math.expm1 %x : f32
+  %l = math.log1p %y : f64
+  %v = math.expm1 %z : vector<16xf32>
+  return %e, %l, %v : f32, f64, vector<16xf32>
+}

@@ -98,13 +98,13 @@ def VectorizeLinalgPass : Pass<"linattn-vectorize-linalg"> {
                            "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
-def ApproximateMathPass : Pass<"linattn-approximate-math"> {
-  let summary = "Polynomials for exp, log, log1p and tanh of f32 vectors";
+def ApproximateMathPass : Pass<"linattn-approximate-math", "::mlir::ModuleOp"> {
+  let summary = "Polynomials for exp, expm1, log, log1p and tanh of f32 vectors";
   let description = [{
     Upstream's polynomials, for vectors only: on a vector, a call of the C library for every lane costs more than ten times as much. Functions of scalars and of
-    f64 vectors stay calls.
+    f64 vectors stay calls; expm1 and log1p become calls here, because later lowerings would compute e^x - 1 and log(1 + x).
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
 }
 
 def DeallocateLocalBuffersPass : Pass<"linattn-deallocate-local-buffers"> {
