@@ -148,34 +148,6 @@ LogicalResult ChunkBody::runOp(Operation *op) {
   return runRows(nullptr, op);
 }
 
-/// Row `row` of a lifted value, or an invariant value.
-static Value getRow(OpBuilder &builder, Location loc, Value tokenValue, Lifting &lifting,
-                    Value row) {
-  Value value = lifting.lookup(tokenValue);
-  if (!lifting.isLifted(tokenValue))
-    return value;
-  auto type = dyn_cast<RankedTensorType>(tokenValue.getType());
-  if (!type)
-    return tensor::ExtractOp::create(builder, loc, value, row);
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, value),
-                            offsets(sizes.size(), builder.getIndexAttr(0)),
-                            strides(sizes.size(), builder.getIndexAttr(1));
-  offsets[0] = row;
-  sizes[0] = builder.getIndexAttr(1);
-  return tensor::ExtractSliceOp::create(builder, loc, type, value, offsets, sizes, strides);
-}
-
-static Value setRow(OpBuilder &builder, Location loc, Value value, Value rows, Value row) {
-  if (!isa<RankedTensorType>(value.getType()))
-    return tensor::InsertOp::create(builder, loc, value, rows, row);
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, rows),
-                            offsets(sizes.size(), builder.getIndexAttr(0)),
-                            strides(sizes.size(), builder.getIndexAttr(1));
-  offsets[0] = row;
-  sizes[0] = builder.getIndexAttr(1);
-  return tensor::InsertSliceOp::create(builder, loc, value, rows, offsets, sizes, strides);
-}
-
 /// The loop of a component, or of an op that depends on no state.
 LogicalResult ChunkBody::runRows(const StateComponent *component, ArrayRef<Operation *> ops) {
   ArrayRef<unsigned> members = component ? ArrayRef(component->states) : ArrayRef<unsigned>();
@@ -227,7 +199,9 @@ LogicalResult ChunkBody::runRows(const StateComponent *component, ArrayRef<Opera
   Value row = loop.getInductionVar();
   IRMapping mapping;
   for (Value value : outer)
-    mapping.map(value, getRow(builder, loc, value, lifting, row));
+    mapping.map(value, lifting.isLifted(value)
+                           ? extractRow(builder, loc, lifting.lookup(value), row, value.getType())
+                           : lifting.lookup(value));
   auto stateArgs = loop.getRegionIterArgs().take_front(members.size());
   mapping.map(ArrayRef(inner).take_front(members.size()), stateArgs);
   SmallVector<Value> next(loop.getRegionIterArgs());
@@ -235,7 +209,7 @@ LogicalResult ChunkBody::runRows(const StateComponent *component, ArrayRef<Opera
     for (Value value : values)
       if (auto position = llvm::find(kept, value); position != kept.end()) {
         Value &tensor = next[members.size() + (position - kept.begin())];
-        tensor = setRow(builder, loc, mapping.lookup(value), tensor, row);
+        tensor = insertRow(builder, loc, mapping.lookup(value), tensor, row);
       }
   };
   // At once, before the states change in place.

@@ -8,6 +8,7 @@
 #include "linattn/Utils/TensorUtils.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -38,4 +39,36 @@ Value linattn::carry(OpBuilder &builder, Location loc, Value value, Value carrie
       loop && loop.getTiedLoopInit(cast<OpResult>(value))->get() == carried)
     return value;
   return linalg::CopyOp::create(builder, loc, value, carried).getResult(0);
+}
+
+/// Offsets, sizes and strides of one row.
+static void getRowBox(OpBuilder &builder, Location loc, Value rows, OpFoldResult row,
+                      SmallVector<OpFoldResult> &offsets, SmallVector<OpFoldResult> &sizes,
+                      SmallVector<OpFoldResult> &strides) {
+  sizes = tensor::getMixedSizes(builder, loc, rows);
+  offsets.assign(sizes.size(), builder.getIndexAttr(0));
+  strides.assign(sizes.size(), builder.getIndexAttr(1));
+  offsets[0] = row;
+  sizes[0] = builder.getIndexAttr(1);
+}
+
+Value linattn::extractRow(OpBuilder &builder, Location loc, Value rows, OpFoldResult row,
+                          Type type) {
+  auto tensorType = dyn_cast<RankedTensorType>(type);
+  if (!tensorType)
+    return tensor::ExtractOp::create(builder, loc, rows,
+                                     getValueOrCreateConstantIndexOp(builder, loc, row));
+  SmallVector<OpFoldResult> offsets, sizes, strides;
+  getRowBox(builder, loc, rows, row, offsets, sizes, strides);
+  return tensor::ExtractSliceOp::create(builder, loc, tensorType, rows, offsets, sizes, strides);
+}
+
+Value linattn::insertRow(OpBuilder &builder, Location loc, Value value, Value rows,
+                         OpFoldResult row) {
+  if (!isa<RankedTensorType>(value.getType()))
+    return tensor::InsertOp::create(builder, loc, value, rows,
+                                    getValueOrCreateConstantIndexOp(builder, loc, row));
+  SmallVector<OpFoldResult> offsets, sizes, strides;
+  getRowBox(builder, loc, rows, row, offsets, sizes, strides);
+  return tensor::InsertSliceOp::create(builder, loc, value, rows, offsets, sizes, strides);
 }

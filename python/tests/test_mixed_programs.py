@@ -6,6 +6,8 @@ import pytest
 
 from linattn import mixed_programs, programs, random_programs
 
+from seeds import choose_seeds
+
 POOL, COUNT = range(300), 16
 PLANS = ((8, 4), (3, 2), (16, 8), (1, 1))  # chunk and subchunk, in turn
 FEATURES = {seed: mixed_programs.MixedGenerator(seed).features for seed in POOL}
@@ -15,16 +17,7 @@ WANTED = {name for names in FEATURES.values() for name in names
           or name in ("segments", "reverse", "checkpoints", "f32")}
 
 
-def choose_seeds():
-    """Few seeds that have every wanted feature, then the first ones."""
-    missing, seeds = set(WANTED), []
-    while missing:
-        seeds.append(max(POOL, key=lambda seed: len(FEATURES[seed] & missing)))
-        missing -= FEATURES[seeds[-1]]
-    return (seeds + [seed for seed in POOL if seed not in seeds])[:COUNT]
-
-
-SEEDS = choose_seeds()
+SEEDS = choose_seeds(FEATURES, COUNT, WANTED)
 
 
 @pytest.fixture(scope="module")

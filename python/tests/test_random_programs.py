@@ -8,32 +8,18 @@ import pytest
 
 from linattn import programs, random_programs, runner
 
+from seeds import choose_seeds
+
 POOL, COUNT = range(500), 50
 PLANS = ((8, 4), (1, 1), (3, 2), (16, 8), (3, 1), (2, 1))  # chunk and subchunk, in turn
 FEATURES = {seed: random_programs.Generator(seed).features for seed in POOL}
 
 
-def choose_seeds():
-    """Few seeds that have every feature of the pool, then the first ones."""
-    missing, seeds = set().union(*FEATURES.values()), []
-    while missing:
-        seeds.append(max(POOL, key=lambda seed: len(FEATURES[seed] & missing)))
-        missing -= FEATURES[seeds[-1]]
-    return (seeds + [seed for seed in POOL if seed not in seeds])[:COUNT]
-
-
-SEEDS = choose_seeds()
+SEEDS = choose_seeds(FEATURES, COUNT)
 
 
 @pytest.fixture(scope="module")
-def built():
-    for name in ("la-run", "la-opt"):
-        if not runner.tool(name).exists():
-            pytest.skip(f"{runner.tool(name)} is not built")
-
-
-@pytest.fixture(scope="module")
-def reports(built):
+def reports(la_run):
     plan = lambda seed: PLANS[SEEDS.index(seed) % len(PLANS)]
     checked = random_programs.check_seeds(SEEDS, plan, jobs=os.cpu_count())
     return {seed: report for seed, (report, _) in zip(SEEDS, checked)}
@@ -86,7 +72,7 @@ def delta_rule(dtype):
 
 
 @pytest.fixture(scope="module", params=["f64", "f32"])
-def delta(request, built, tmp_path_factory):
+def delta(request, la_run, tmp_path_factory):
     """A program, a folder, and the runs of its two forms in order."""
     runs, run = [], runner.run
     with pytest.MonkeyPatch.context() as patch:
@@ -121,7 +107,7 @@ def test_a_wrong_number_is_noticed(change, delta, monkeypatch):
         assert [p.split(":")[0] for p in problems] == ["token by token", "in chunks"]
 
 
-def test_another_program_is_noticed(tmp_path, built, monkeypatch):
+def test_another_program_is_noticed(tmp_path, la_run, monkeypatch):
     write = programs.write_mlir
     monkeypatch.setattr(programs, "write_mlir", lambda p: write(p).replace("subf", "addf"))
     problems = random_programs.check(delta_rule("f64"), tmp_path).problems

@@ -22,6 +22,12 @@ Value createZeros(OpBuilder &builder, Location loc, Type element, ArrayRef<OpFol
 /// that the loop keeps one buffer. The copy disappears where the value is computed in place.
 Value carry(OpBuilder &builder, Location loc, Value value, Value carried);
 
+/// Row `row` of a tensor of rows, as `type`: a number, or a tensor without the leading dim.
+Value extractRow(OpBuilder &builder, Location loc, Value rows, OpFoldResult row, Type type);
+
+/// `rows` with `value`, a number or a tensor without the leading dim, as row `row`.
+Value insertRow(OpBuilder &builder, Location loc, Value value, Value rows, OpFoldResult row);
+
 } // namespace mlir::linattn
 
 #endif // LINATTN_UTILS_TENSORUTILS_H

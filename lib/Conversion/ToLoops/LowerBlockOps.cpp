@@ -36,24 +36,17 @@ public:
     return arith::ConstantOp::create(builder, loc, builder.getFloatAttr(element, value));
   }
 
-  /// Rows `[from, from + count)`, a scalar or vector if `count` is none.
+  /// One row: a number of a vector, a vector of a matrix.
   Value row(Value tensor, Value position) {
     RankedTensorType type = getType(tensor);
-    if (type.getRank() == 1)
-      return tensor::ExtractOp::create(builder, loc, tensor, position);
-    return tensor::ExtractSliceOp::create(
-        builder, loc, RankedTensorType::get({type.getDimSize(1)}, element), tensor,
-        ArrayRef<OpFoldResult>{position, index(0)},
-        ArrayRef<OpFoldResult>{index(1), index(type.getDimSize(1))}, ones(2));
+    Type rowType =
+        type.getRank() == 1 ? element : Type(RankedTensorType::get({type.getDimSize(1)}, element));
+    return extractRow(builder, loc, tensor, position, rowType);
   }
   Value setRow(Value tensor, Value position, Value value) {
-    RankedTensorType type = getType(tensor);
-    if (type.getRank() == 1)
-      return tensor::InsertOp::create(builder, loc, value, tensor, position);
-    return tensor::InsertSliceOp::create(
-        builder, loc, value, tensor, ArrayRef<OpFoldResult>{position, index(0)},
-        ArrayRef<OpFoldResult>{index(1), index(type.getDimSize(1))}, ones(2));
+    return insertRow(builder, loc, value, tensor, position);
   }
+  /// Rows `[from, from + count)`.
   Value rows(Value tensor, int64_t from, int64_t count) {
     RankedTensorType type = getType(tensor);
     SmallVector<OpFoldResult> offsets(type.getRank(), index(0)),

@@ -168,32 +168,6 @@ static Value forEachRow(OpBuilder &builder, Location loc, OpFoldResult live, Val
       .getResult(0);
 }
 
-/// Offsets, sizes and strides of row `row` in a tensor of rows.
-static Value extractRow(OpBuilder &builder, Location loc, Value rows, Value row) {
-  auto type = cast<RankedTensorType>(rows.getType());
-  if (type.getRank() == 1)
-    return tensor::ExtractOp::create(builder, loc, rows, row);
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, rows);
-  SmallVector<OpFoldResult> offsets(type.getRank(), builder.getIndexAttr(0)),
-      strides(type.getRank(), builder.getIndexAttr(1));
-  offsets[0] = row;
-  sizes[0] = builder.getIndexAttr(1);
-  auto rowType = RankedTensorType::get(type.getShape().drop_front(), type.getElementType());
-  return tensor::ExtractSliceOp::create(builder, loc, rowType, rows, offsets, sizes, strides);
-}
-
-static Value insertRow(OpBuilder &builder, Location loc, Value value, Value rows, Value row) {
-  auto type = cast<RankedTensorType>(rows.getType());
-  if (type.getRank() == 1)
-    return tensor::InsertOp::create(builder, loc, value, rows, row);
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, rows);
-  SmallVector<OpFoldResult> offsets(type.getRank(), builder.getIndexAttr(0)),
-      strides(type.getRank(), builder.getIndexAttr(1));
-  offsets[0] = row;
-  sizes[0] = builder.getIndexAttr(1);
-  return tensor::InsertSliceOp::create(builder, loc, value, rows, offsets, sizes, strides);
-}
-
 /// What a row of the slice type is: the slice without its leading dim.
 static Type getRowType(Type slice) {
   auto type = cast<RankedTensorType>(slice);
@@ -256,7 +230,8 @@ Value OperandAccess::store(OpBuilder &builder, Location loc, Value slice, Value 
   std::optional<unsigned> rowDim = getRowDim();
   if (!rowDim)
     return forEachRow(builder, loc, point.live, tensor, [&](OpBuilder &b, Value row, Value into) {
-      return storeRow(b, loc, extractRow(b, loc, slice, row), into, advance(b, loc, point, row));
+      return storeRow(b, loc, extractRow(b, loc, slice, row, getRowType(slice.getType())), into,
+                      advance(b, loc, point, row));
     });
   Box box = getBox(builder, loc, tensor, point, slice.getType(), rowDim);
   Value tile =
