@@ -282,13 +282,3 @@ def running_maximum(p):
     X = p.decay(S, p.sub(decayed, m1))
     X = p.put(X, p.key(), p.scale(p.apply("math.exp", p.sub(i, m1)), p.vector()))
     p.end(p.get(X, p.key()), m=m1, S=X)
-
-
-@outside("its new value does not come from the old one by decays and writes", PARTLY)
-def write_of_the_token_before(p):
-    """l and u are the key and value of the token before:  S' = e^g S + a l u^T + b k v^T."""
-    l, u, S, k, v = p.state("l", (K,)), p.state("u", (V,)), p.state(), p.key(), p.vector()
-    X = p.put(p.decay(S, p.gate()), l, p.scale(p.number(), u))
-    X = p.put(X, k, p.scale(p.number(), v))
-    copy = lambda x, size: p.add(x, p.constant(0.0, (size,)))
-    p.end(p.get(X, p.key()), l=copy(k, K), u=copy(v, V), S=X)

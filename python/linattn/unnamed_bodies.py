@@ -502,3 +502,13 @@ def value_axis_first(p):
 def narrow_inputs(p):
     """Keys and values in bf16, state and gates in f32."""
     mixed(p, key=9, value=17, narrow=True)
+
+
+@inside()
+def write_of_the_token_before(p):
+    """l and u are the key and value of the token before:  S' = e^g S + a l u^T + b k v^T."""
+    l, u, S, k, v = p.state("l", (K,)), p.state("u", (V,)), p.state(), p.key(), p.vector()
+    X = p.put(p.decay(S, p.gate()), l, p.scale(p.number(), u))
+    X = p.put(X, k, p.scale(p.number(), v))
+    copy = lambda x, size: p.add(x, p.constant(0.0, (size,)))
+    p.end(p.get(X, p.key()), l=copy(k, K), u=copy(v, V), S=X)
