@@ -26,8 +26,11 @@ using namespace mlir::linattn;
 /// Tensors: the recurrence as loops, its step ops and elementwise ops as few linalg nests.
 static void addLoopPasses(OpPassManager &pm, const CpuPipelineOptions &options) {
   if (options.chunk > 0)
-    pm.addPass(createChunkPass({options.chunk, options.subchunk, /*shortTokens=*/options.chunk}));
+    pm.addPass(createChunkPass(
+        {Strategy::chunk, options.chunk, options.subchunk, /*shortTokens=*/options.chunk}));
   pm.addPass(createLinAttnToLoopsPass());
+  pm.addPass(createSCFForLoopCanonicalizationPass()); // of steps that have all their tokens
+  pm.addPass(createCanonicalizerPass());
   pm.addPass(createFuseParallelLoopsPass());
   pm.addPass(createConvertElementwiseToLinalgPass());
   pm.addPass(createMergeGenericsPass());
@@ -65,6 +68,7 @@ static void addVectorPasses(OpPassManager &pm, const CpuPipelineOptions &options
   pm.addPass(createConvertVectorToSCFPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  pm.addPass(createPrefetchRowsPass());
 }
 
 static void addLLVMPasses(OpPassManager &pm, const CpuPipelineOptions &options) {

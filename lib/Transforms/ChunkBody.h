@@ -70,7 +70,8 @@ private:
   LogicalResult solve(Solved &solved);
   FailureOr<Value> read(Solved &solved, ReadOp op, ArrayRef<bool> include);
   FailureOr<Value> getCoefficient(Solved &solved, const ReadTerm &term);
-  Value getFirstUse(Solved &solved, ReadOp op, bool toChunkStart);
+  Factor getFirstDecay(Solved &solved, ReadOp op);
+  Value readOld(Solved &solved, ReadOp op);
   Factor getDecay(Operation *step);
   Factor getDecayBetween(Solved &solved, ArrayRef<Operation *> path, size_t from, size_t to,
                          int64_t axis, bool withScalars);

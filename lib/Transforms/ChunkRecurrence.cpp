@@ -37,7 +37,8 @@ static remark::RemarkOpts getRemark() {
 /// The chunk that plan, options and checkpoints agree on.
 static ChunkOptions getEffectiveOptions(RecurrenceOp op, const ChunkOptions &options) {
   ChunkOptions effective = options;
-  if (PlanAttr plan = op.getPlanAttr()) {
+  PlanAttr plan = op.getPlanAttr();
+  if (plan) {
     effective.chunk = plan.getChunk();
     effective.subchunk = plan.getSubchunk();
   }
@@ -46,6 +47,8 @@ static ChunkOptions getEffectiveOptions(RecurrenceOp op, const ChunkOptions &opt
     while (*interval % effective.chunk != 0)
       --effective.chunk;
   effective.subchunk = std::min(effective.subchunk, effective.chunk);
+  if (plan)
+    effective.strategy = plan.getStrategy();
   return effective;
 }
 
@@ -99,9 +102,8 @@ FailureOr<RecurrenceOp> linattn::chunkRecurrence(RewriterBase &rewriter, Recurre
                                                  const ChunkOptions &options) {
   if (op.getStep())
     return rewriter.notifyMatchFailure(op, "steps over more than one token already");
-  PlanAttr plan = op.getPlanAttr();
   ChunkOptions effective = getEffectiveOptions(op, options);
-  if ((plan && plan.getStrategy() == Strategy::token) || effective.chunk < 1)
+  if (effective.strategy == Strategy::token || effective.chunk < 1)
     return rewriter.notifyMatchFailure(op, "its plan says token by token");
   OwningOpRef<RecurrenceOp> singleRows = expandRows(op);
   RecurrenceOp token = singleRows ? *singleRows : op;
@@ -123,6 +125,10 @@ FailureOr<RecurrenceOp> linattn::chunkRecurrence(RewriterBase &rewriter, Recurre
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(op);
   RecurrenceOp chunk = createChunkOp(rewriter, op, effective.chunk);
+  if (!op.getPlanAttr() && effective.strategy == Strategy::sweep)
+    chunk.setPlanAttr(PlanAttr::get(op.getContext(), Strategy::sweep, effective.chunk,
+                                    effective.subchunk, /*value_tile=*/0, /*split=*/1,
+                                    OperandPrecision::f32, PlanSource::constant));
   ChunkBody body(rewriter, token, chunk, graph, effective.subchunk);
   if (failed(body.build())) {
     reason =
@@ -182,7 +188,7 @@ struct Chunk : linattn::impl::ChunkPassBase<Chunk> {
     getOperation()->walk([&](RecurrenceOp op) { ops.push_back(op); });
     IRRewriter rewriter(&getContext());
     for (RecurrenceOp op : ops)
-      (void)chunkRecurrence(rewriter, op, {chunk, subchunk, shortTokens, nullptr});
+      (void)chunkRecurrence(rewriter, op, {chunk, subchunk, shortTokens, strategy, nullptr});
   }
 };
 

@@ -164,13 +164,25 @@ const ChunkBody::Decays &ChunkBody::getDecays(Solved &solved, int64_t axis, bool
 /// that nothing of what a body makes of zeros (0 / 0, say) meets the state.
 Value ChunkBody::getAddress(Value value) { return extend(clearDeadRows(getChunk(value), value)); }
 
-/// The address of a read, moved back to the start of its token, or of the chunk.
-Value ChunkBody::getFirstUse(Solved &solved, ReadOp op, bool toChunkStart) {
+/// The decays that a read sees from the start of its token on.
+ChunkBody::Factor ChunkBody::getFirstDecay(Solved &solved, ReadOp op) {
   const StateValue &seen = solved.info->values.find(op.getState())->second;
-  Value address =
-      scaleRows(getAddress(op.getAddress()), getDecayBetween(solved, seen.path, 0, seen.path.size(),
-                                                             op.getAxis(), /*withScalars=*/true));
-  return toChunkStart ? scaleRows(address, getDecays(solved, op.getAxis(), true).before) : address;
+  return getDecayBetween(solved, seen.path, 0, seen.path.size(), op.getAxis(),
+                         /*withScalars=*/true);
+}
+
+/// What `op` sees of the state before the chunk. Multipliers of whole tokens scale the rows that
+/// come out, in a pass over them that is there anyway, those of channels what goes in.
+Value ChunkBody::readOld(Solved &solved, ReadOp op) {
+  Value address = getAddress(op.getAddress());
+  Factor first = getFirstDecay(solved, op), before = getDecays(solved, op.getAxis(), true).before;
+  bool isOfTokens = llvm::all_of(ArrayRef<Factor>{first, before}, [](Factor factor) {
+    return !factor || getType(factor).getRank() == 1;
+  });
+  if (!isOfTokens)
+    address = scaleRows(scaleRows(address, first), before);
+  Value result = ReadOp::create(builder, loc, solved.state, address, op.getAxisAttr());
+  return isOfTokens ? scaleRows(result, multiply(first, before)) : result;
 }
 
 static size_t getPosition(const StateInfo &info, unsigned write) {
@@ -200,8 +212,9 @@ Value ChunkBody::getBracket(Solved &solved, ReadOp op, unsigned write, bool with
                                           /*withScalars=*/true));
     diagonal = dotRows(own, axis == info.axis ? solved.addresses[write] : solved.values[write]);
   }
-  return BracketOp::create(builder, loc, getFirstUse(solved, op, /*toChunkStart=*/false), written,
-                           getDecays(solved, axis, true).total, diagonal, subchunk);
+  Value reads = scaleRows(getAddress(op.getAddress()), getFirstDecay(solved, op));
+  return BracketOp::create(builder, loc, reads, written, getDecays(solved, axis, true).total,
+                           diagonal, subchunk);
 }
 
 /// What `op` sees of the write at `position` of its path in its own token, row by row.
@@ -228,10 +241,7 @@ FailureOr<Value> ChunkBody::read(Solved &solved, ReadOp op, ArrayRef<bool> inclu
   Factor outer = getDecayBetween(solved, seen.path, 0, seen.path.size(), other, false);
   const Decays &tokens = getDecays(solved, other, false);
   bool isPlain = !outer && !tokens.total;
-  Value result =
-      ReadOp::create(builder, loc, solved.state, getFirstUse(solved, op, /*toChunkStart=*/true),
-                     builder.getI64IntegerAttr(axis));
-  result = scaleRows(result, tokens.before);
+  Value result = scaleRows(readOld(solved, op), tokens.before);
   for (unsigned write = 0; write < info.writes.size(); ++write) {
     if (!include[write])
       continue;

@@ -31,10 +31,10 @@ def write(program, folder):
     return path
 
 
-def compare(name, path, chunk):
+def compare(name, path, chunk, strategy="chunk"):
     program, want = case(name)
     run = runner.run(path, programs.arguments(program), guard=True, threads=1,
-                     options=[runner.pipeline(chunk, (chunk + 1) // 2)])
+                     options=[runner.pipeline(chunk, (chunk + 1) // 2, strategy)])
     loop, rho = 0.0, 1.0
     if program.dtype == "f32":
         loop = all_errors(heads_second(program, programs.results(program, np.float32)), want)
@@ -57,6 +57,12 @@ def test_is_chunked(name, tmp_path, la_run):
 @pytest.mark.parametrize("name", INSIDE)
 def test_chunks(name, chunk, tmp_path, la_run):
     compare(name, write(case(name)[0], tmp_path), chunk)
+
+
+@pytest.mark.parametrize("chunk", [2, 4])
+@pytest.mark.parametrize("name", INSIDE)
+def test_sweeps(name, chunk, tmp_path, la_run):
+    compare(name, write(case(name)[0], tmp_path), chunk, "sweep")
 
 
 @pytest.mark.parametrize("name", OUTSIDE)

@@ -28,12 +28,12 @@ def test_is_chunked(name, form, tmp_path, la_run):
     assert re.search(r"linattn\.recurrence[^{]*\bstep\(", ir) and not missed
 
 
-@pytest.mark.parametrize("chunk", [8, 16])
+@pytest.mark.parametrize("plan", [(8, 4, "chunk"), (16, 8, "chunk"), (4, 4, "sweep")], ids=str)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", SYSTEMS)
-def test_chunks(name, form, chunk, tmp_path, la_run):
+def test_chunks(name, form, plan, tmp_path, la_run):
     program, path = build(name, form, tmp_path)
     run = runner.run(path, program.args, guard=True, threads=1,
-                     options=[runner.pipeline(chunk, chunk // 2)])
+                     options=[runner.pipeline(*plan)])
     for got, (_, want) in zip(run.results, program.expected, strict=True):
         assert numerics.relative_error(got, want) <= program.tolerance

@@ -80,15 +80,21 @@ func.func @segments(%x: tensor<?x4xf32>, %cu: tensor<?xi32>, %s0: tensor<?x4xf32
 
 // -----
 
-// The live rows lie in a tile of zeros; where time is split over two dims they are gathered.
+// Steps with all their rows, and the last one, whose live rows lie in a tile of zeros. Where time is
+// split over two dims the rows are gathered.
 // CHECK-LABEL: func.func @partial_tile(
 // CHECK-SAME:    %[[X:.+]]: tensor<?x2xf32>, %[[Y:.+]]: tensor<?x4x2xf32>
 // CHECK:         %[[STEP:.+]] = arith.constant 8 : index
-// CHECK:         scf.for %[[T:[a-z0-9]+]] = %{{.+}} to %{{.+}} step %[[STEP]]
-// CHECK:           %[[LIVE:.+]] = affine.min {{.+}}(%[[T]])
+// CHECK:         %[[WHOLE:.+]] = affine.apply
+// CHECK:         scf.for %[[T:[a-z0-9]+]] = %{{.+}} to %[[WHOLE]] step %[[STEP]]
+// CHECK:           tensor.extract_slice %[[X]][%[[T]], 0] [8, 2]
+// CHECK:           scf.for %[[ROW:[a-z0-9]+]] = %{{.+}} to %[[STEP]]
+// CHECK:             tensor.extract_slice %[[Y]][%{{.+}}, %{{.+}}, 0] [1, 1, 2]
+// CHECK:         scf.for %[[T:[a-z0-9]+]] = %[[WHOLE]] to %{{.+}} step %[[STEP]]
+// CHECK:           %[[LIVE:.+]] = affine.apply {{.+}}(%[[T]])
 // CHECK:           %[[ROWS:.+]] = tensor.extract_slice %[[X]][%[[T]], 0] [%[[LIVE]], 2]
 // CHECK:           tensor.insert_slice %[[ROWS]] into %{{.+}} : tensor<?x2xf32> into tensor<8x2xf32>
-// CHECK:           scf.for %[[ROW:.+]] = %{{.+}} to %[[LIVE]]
+// CHECK:           scf.for %[[ROW:[a-z0-9]+]] = %{{.+}} to %[[LIVE]]
 // CHECK:             tensor.extract_slice %[[Y]][%{{.+}}, %{{.+}}, 0] [1, 1, 2]
 // CHECK:             tensor.insert_slice {{.*}}[%[[ROW]], 0] [1, 2]
 func.func @partial_tile(%x: tensor<?x2xf32>, %y: tensor<?x4x2xf32>, %s0: tensor<3x2xf32>) -> tensor<3x2xf32> {
@@ -241,4 +247,48 @@ func.func @swap(%x: tensor<?xf32>, %a0: tensor<2xf32>, %b0: tensor<2xf32>) -> (t
     linattn.yield %B, %A : tensor<2xf32>, tensor<2xf32>
   }
   return %a, %b : tensor<2xf32>, tensor<2xf32>
+}
+
+// -----
+
+#vec = affine_map<(t, d) -> (t, d)>
+#num = affine_map<(t) -> (t)>
+#mat = affine_map<(t, k, v) -> (k, v)>
+
+// A sweep: the writes of a step wait for the next one, which takes them and its reads in one place, row by row. What
+// they need is carried, at first such that nothing changes. The last ones are done behind the loop.
+// CHECK-LABEL: func.func @sweep(
+// CHECK-SAME:    %[[S0:[a-z0-9]+]]: tensor<4x8xf32>)
+// CHECK-DAG:     %[[ONE:.+]] = arith.constant 1.0
+// CHECK-DAG:     %[[ZERO:.+]] = arith.constant 0.0
+// CHECK-DAG:     %[[W0:.+]] = linalg.fill ins(%[[ZERO]] : f32) outs(%{{.+}} : tensor<2x4xf32>)
+// CHECK-DAG:     %[[U0:.+]] = linalg.fill ins(%[[ZERO]] : f32) outs(%{{.+}} : tensor<2x8xf32>)
+// CHECK:         %[[LOOP:.+]]:5 = scf.for {{.*}} iter_args(%{{.+}} = %{{.+}}, %[[S:.+]] = %[[S0]], %[[A:.+]] = %[[ONE]], %[[W:.+]] = %[[W0]], %[[U:.+]] = %[[U0]])
+// CHECK:           %[[X:.+]] = linalg.generic {{.*}} outs(%[[S]] : tensor<4x8xf32>)
+// CHECK-NEXT:      ^bb0
+// CHECK-NEXT:        arith.mulf %{{.+}}, %[[A]]
+// CHECK-COUNT-2:   tensor.extract_slice %[[W]]
+// CHECK-COUNT-2:   tensor.extract_slice %[[U]]
+// CHECK:           %[[X1:.+]] = linalg.generic {{.*}} outs(%[[X]] : tensor<4x8xf32>)
+// CHECK:           %[[X2:.+]] = linalg.generic {{.*}} outs(%[[X1]] : tensor<4x8xf32>)
+// CHECK-COUNT-2:   linalg.generic {{.*}} ins(%{{.+}}, %[[X2]] : tensor<4xf32>, tensor<4x8xf32>)
+// CHECK:           linalg.copy ins(%{{.+}} : tensor<2x4xf32>) outs(%[[W]]
+// CHECK:           linalg.copy ins(%{{.+}} : tensor<2x8xf32>) outs(%[[U]]
+// CHECK:           scf.yield %{{.+}}, %[[X2]],
+// CHECK:         linalg.generic {{.*}} outs(%[[LOOP]]#1 : tensor<4x8xf32>)
+func.func @sweep(%k: tensor<6x4xf32>, %v: tensor<6x8xf32>, %a: tensor<3xf32>, %o: tensor<6x8xf32>, %s: tensor<4x8xf32>) -> (tensor<6x8xf32>, tensor<4x8xf32>) {
+  %r:2 = linattn.recurrence [time] step(%live of 2)
+      ins(%k via #vec : tensor<6x4xf32> as %kt : tensor<2x4xf32>, %v via #vec : tensor<6x8xf32> as %vt : tensor<2x8xf32>,
+          %a via affine_map<(t) -> (t floordiv 2)> : tensor<3xf32> as %at : tensor<2xf32>)
+      outs(%o via #vec : tensor<6x8xf32>)
+      states(%s via #mat : tensor<4x8xf32> as %S : tensor<4x8xf32>) attributes {plan = #linattn.plan<strategy = sweep, chunk = 2>} {
+    %c0 = arith.constant 0 : index
+    %a0 = tensor.extract %at[%c0] : tensor<2xf32>
+    %r = linattn.read %S at %kt along 0 : tensor<4x8xf32>, tensor<2x4xf32>
+    %u = arith.subf %vt, %r : tensor<2x8xf32>
+    %X = linattn.decay %S by linear %a0 : tensor<4x8xf32>, f32
+    %S1 = linattn.write %X at %kt along 0 value %u : tensor<4x8xf32>, tensor<2x4xf32>, tensor<2x8xf32>
+    linattn.yield %r, %S1 : tensor<2x8xf32>, tensor<4x8xf32>
+  }
+  return %r#0, %r#1 : tensor<6x8xf32>, tensor<4x8xf32>
 }

@@ -16,7 +16,8 @@
 // CHECK:       %[[A:.+]] = math.exp %{{.+}} : tensor<[[C:[0-9]+]]xf32>
 // CHECK-DAG:   linattn.running_product %[[A]]
 // CHECK-DAG:   linattn.running_product reverse %[[A]]
-// CHECK:       %[[OLD:.+]] = linattn.read %[[S:.+]] at
+// CHECK:       %[[READ:.+]] = linattn.read %[[S:.+]] at
+// CHECK:       %[[OLD:.+]] = linalg.generic {{.*}} ins(%[[READ]], %{{.+}} : tensor<[[C]]x8xf32>, tensor<[[C]]xf32>)
 // CHECK:       %[[B:.+]] = linattn.bracket %{{.+}}, %{{.+}} decay %[[A]] diagonal
 // CHECK-NOT:   linattn.solve
 // CHECK:       linalg.matmul ins(%[[B]], %{{.+}}) outs(%[[OLD]]

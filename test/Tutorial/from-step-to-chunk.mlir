@@ -56,7 +56,8 @@ func.func @gated_delta(%q: tensor<?x4xf32>, %k: tensor<?x4xf32>, %v: tensor<?x8x
 // CHUNK:           linattn.read %[[S]] at %{{.+}} along 0 : tensor<4x8xf32>, tensor<8x4xf32>
 // CHUNK:           linattn.bracket %{{.+}}, %[[K]] decay %[[A]] subchunk 4
 // CHUNK:           %[[D:.+]] = linattn.solve %{{.+}}, %{{.+}} subchunk 4 : tensor<8x8xf32>, tensor<8x8xf32>
-// CHUNK:           %[[OLD:.+]] = linattn.read %[[S]] at
+// CHUNK:           %[[READ:.+]] = linattn.read %[[S]] at
+// CHUNK:           %[[OLD:.+]] = linalg.generic {{.*}} ins(%[[READ]],
 // CHUNK:           %[[B:.+]] = linattn.bracket %{{.+}}, %[[K]] decay %[[A]] diagonal
 // CHUNK:           %[[O:.+]] = linalg.matmul ins(%[[B]], %[[D]] : {{.*}}) outs(%[[OLD]]
 // CHUNK:           %[[X:.+]] = linattn.decay %[[S]] by linear
@@ -64,14 +65,16 @@ func.func @gated_delta(%q: tensor<?x4xf32>, %k: tensor<?x4xf32>, %v: tensor<?x8x
 // CHUNK:           linattn.yield %[[O]], %[[S1]]
 
 // LOOPS-LABEL: func @gated_delta
-// LOOPS:         scf.for %[[FIRST:.+]] = %{{.+}} to %[[T:.+]] step %c8 iter_args(%{{.+}} = %{{.+}}, %[[S:.+]] = %{{.+}})
-// LOOPS:           %[[LIVE:.+]] = affine.min #{{.+}}(%[[FIRST]])[%[[T]]]
-// LOOPS:           tensor.extract_slice %{{.+}}[%[[FIRST]], 0] [%[[LIVE]], 4]
+// LOOPS:         scf.for %[[FIRST:.+]] = %{{.+}} to %[[WHOLE:.+]] step %c8 iter_args(%{{.+}} = %{{.+}}, %[[S:.+]] = %{{.+}})
+// LOOPS:           tensor.extract_slice %{{.+}}[%[[FIRST]], 0] [8, 4]
 // LOOPS:           linalg.vecmat
 // LOOPS:           linalg.matmul ins({{.*}} : tensor<4x4xf32>, tensor<4x8xf32>)
 // LOOPS:           linalg.vecmat
 // LOOPS:           %[[NEW:.+]] = linalg.copy ins(%{{.+}} : tensor<4x8xf32>) outs(%[[S]] : tensor<4x8xf32>)
 // LOOPS:           scf.yield %{{.+}}, %[[NEW]]
+// LOOPS:         scf.for %[[LAST:.+]] = %[[WHOLE]] to %[[T:.+]] step %c8
+// LOOPS:           %[[LIVE:.+]] = affine.apply #{{.+}}(%[[LAST]])[%[[T]]]
+// LOOPS:           tensor.extract_slice %{{.+}}[%[[LAST]], 0] [%[[LIVE]], 4]
 
 // The state is updated where it lies: the last argument is written in the loop, and returned.
 // BUFFERS-LABEL: func @gated_delta

@@ -98,6 +98,30 @@ def VectorizeLinalgPass : Pass<"linattn-vectorize-linalg"> {
                            "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
+def PrefetchRowsPass : Pass<"linattn-prefetch-rows"> {
+  let summary = "Fetch the rows of the next step while this one is computed";
+  let description = [{
+    For every `scf.for` that takes several rows of a buffer per step: prefetches the rows of the next step, a few cache lines in each iteration of the loops
+    inside. The rows of one head lie a whole token apart, where hardware does not fetch ahead.
+
+    Before:
+    ```mlir
+    scf.for %t = %c0 to %T step %c16 {
+      %rows = memref.subview %k[%t, %h, 0] [16, 1, 128] [1, 1, 1] : memref<?x16x128xf32> to memref<16x128xf32, strided<[2048, 1], offset: ?>>
+      scf.for %j = %c0 to %c128 step %c32 {
+        scf.for %i = %c0 to %c128 step %c1 ...
+    ```
+    After:
+    ```mlir
+    scf.for %t = ... {
+      %next = arith.addi %t, %c16 : index
+      scf.for %j = %c0 to %c128 step %c32 {
+        memref.prefetch %k[%row, %h, %column], read, locality<3>, data : memref<?x16x128xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
+}
+
 def ApproximateMathPass : Pass<"linattn-approximate-math", "::mlir::ModuleOp"> {
   let summary = "Polynomials for exp, expm1, log, log1p and tanh of f32 vectors";
   let description = [{

@@ -19,6 +19,7 @@ class LinalgOp;
 } // namespace linalg
 namespace scf {
 class ForallOp;
+class ForOp;
 } // namespace scf
 } // namespace mlir
 
@@ -39,6 +40,10 @@ void populateMergeGenericsPatterns(RewritePatternSet &patterns);
 /// between them depends on the first.
 FailureOr<scf::ForallOp> fuseParallelLoops(RewriterBase &rewriter, scf::ForallOp first,
                                            scf::ForallOp second);
+
+/// Fetches the rows of buffers that the next step of `time` takes while this one is computed. Fails
+/// if no rows move with the loop, or if it has no loops inside between whose iterations to do so.
+LogicalResult prefetchRows(RewriterBase &rewriter, scf::ForOp time);
 
 struct VectorizeOptions {
   int64_t vectorBits = 512; ///< width of a vector register

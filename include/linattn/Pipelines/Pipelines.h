@@ -21,10 +21,10 @@ struct CpuPipelineOptions : PassPipelineOptions<CpuPipelineOptions> {
       *this, "chunk",
       llvm::cl::desc(
           "Tokens per chunk where the op has no plan; fewer tokens run one by one. 0: no chunks"),
-      llvm::cl::init(16)};
+      llvm::cl::init(8)};
   Option<int64_t> subchunk{*this, "subchunk",
                            llvm::cl::desc("Rows per diagonal block of solves and brackets"),
-                           llvm::cl::init(16)};
+                           llvm::cl::init(8)};
   Option<bool> openmp{*this, "openmp",
                       llvm::cl::desc("Run the parallel dims on OpenMP threads (needs libomp)"),
                       llvm::cl::init(true)};

@@ -8,7 +8,8 @@
 #ifndef LINATTN_TRANSFORMS_CHUNK_H
 #define LINATTN_TRANSFORMS_CHUNK_H
 
-#include "mlir/Support/LLVM.h"
+#include "linattn/IR/LinAttn.h"
+
 #include <functional>
 
 namespace mlir {
@@ -17,7 +18,6 @@ class RewriterBase;
 } // namespace mlir
 
 namespace mlir::linattn {
-class RecurrenceOp;
 
 struct ChunkOptions {
   int64_t chunk = 32;    ///< tokens per chunk
@@ -25,6 +25,8 @@ struct ChunkOptions {
   /// Fewer tokens than this run token by token: decided at compile time if their number is static,
   /// and else at run time between two versions. 0: always in chunks.
   int64_t shortTokens = 0;
+  /// `chunk`, or `sweep`: the writes of a chunk are deferred to the next one (see DeferWrites.h).
+  Strategy strategy = Strategy::chunk;
   /// Which recurrences to rewrite; null: all.
   std::function<bool(RecurrenceOp)> filter;
 };

@@ -8,6 +8,8 @@
 #ifndef LINATTN_TRANSFORMS_PASSES_H
 #define LINATTN_TRANSFORMS_PASSES_H
 
+#include "linattn/IR/LinAttn.h"
+
 #include "mlir/Pass/Pass.h"
 
 namespace mlir::linattn {

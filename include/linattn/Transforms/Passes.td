@@ -35,6 +35,10 @@ def ChunkPass : Pass<"linattn-chunk"> {
     ```
   }];
   let options = [
+    Option<"strategy", "strategy", "::mlir::linattn::Strategy", /*default=*/"::mlir::linattn::Strategy::chunk",
+           "How chunks are executed where the op has no plan", [{::llvm::cl::values(
+             clEnumValN(::mlir::linattn::Strategy::chunk, "chunk", "one matrix product after the other"),
+             clEnumValN(::mlir::linattn::Strategy::sweep, "sweep", "writes are deferred to the next chunk: one pass over the state"))}]>,
     Option<"chunk", "chunk", "int64_t", /*default=*/"32", "Tokens per chunk where the op has no plan; must be positive">,
     Option<"subchunk", "subchunk", "int64_t", /*default=*/"16",
            "Rows per diagonal block of solves and brackets where the op has no plan; must be positive">,

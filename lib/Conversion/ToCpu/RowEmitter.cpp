@@ -59,6 +59,13 @@ static int64_t getTile(GenericOp op, unsigned rowDim, const VectorizeOptions &op
   });
   int64_t registers =
       getBlockDim(op, rowDim) ? std::min<int64_t>(options.unroll, 2) : options.unroll;
+  // Rows that stay in registers, and those that come and go with an entry of the innermost loop.
+  int64_t rows = llvm::count_if(op.getIndexingMapsArray(), [&](AffineMap map) {
+    return op.getNumReductionLoops() > 0 && map.isFunctionOfDim(rowDim);
+  });
+  int64_t available = options.vectorBits >= 512 ? 30 : 14;
+  while (registers > 1 && registers * rows > available)
+    registers /= 2;
   int64_t tile = std::max<int64_t>(options.vectorBits / bits, 1) * registers;
   if (ShapedType::isStatic(extent) && extent < tile)
     tile = llvm::PowerOf2Ceil(std::max<int64_t>(extent, 1));
@@ -163,6 +170,16 @@ void RowEmitter::emit() {
       --level;
     depth.push_back(level);
   }
+  auto isUpdated = [&](OpOperand *input) {
+    return llvm::is_contained(op.getDpsInits(), input->get());
+  };
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    unsigned level = order.size();
+    while (level > 0 && !isUpdated(input) && !map.isFunctionOfDim(order[level - 1]))
+      --level;
+    inputDepth.push_back(level);
+  }
   for (unsigned dim = 0; dim < op.getNumLoops(); ++dim)
     for (OpOperand &operand : op->getOpOperands()) {
       AffineMap map = op.getMatchingIndexingMap(&operand);
@@ -172,6 +189,7 @@ void RowEmitter::emit() {
         break;
       }
     }
+  hoisted.resize(op.getNumDpsInputs());
   ivs.resize(op.getNumLoops());
   SmallVector<Value> sums(op.getNumDpsInits());
   emitLevel(0, sums);
@@ -183,7 +201,7 @@ void RowEmitter::emitLevel(unsigned level, SmallVectorImpl<Value> &sums) {
   if (level == order.size()) {
     for (unsigned copy = 0; copy < getNumCopies(); ++copy) {
       selectCopy(copy);
-      emitBody(MutableArrayRef(sums).slice(copy * op.getNumDpsInits(), op.getNumDpsInits()));
+      emitBody(copy, MutableArrayRef(sums).slice(copy * op.getNumDpsInits(), op.getNumDpsInits()));
     }
     return;
   }
@@ -195,6 +213,15 @@ void RowEmitter::emitLevel(unsigned level, SmallVectorImpl<Value> &sums) {
           action(init, sums[copy * op.getNumDpsInits() + getInit(init)]);
     }
   };
+  for (auto [input, values] : llvm::zip_equal(op.getDpsInputOperands(), hoisted)) {
+    if (inputDepth[input->getOperandNumber()] != level)
+      continue;
+    values.clear();
+    for (unsigned copy = 0; copy < getNumCopies(); ++copy) {
+      selectCopy(copy);
+      values.push_back(load(*input));
+    }
+  }
   forStarting([&](OpOperand &init, Value &sum) { sum = startSum(init); });
   if (order[level] == rowDim)
     emitRows(level, sums);
@@ -286,10 +313,15 @@ void RowEmitter::emitRows(unsigned level, SmallVectorImpl<Value> &sums) {
 // Rows
 //===----------------------------------------------------------------------------------------------===//
 
-void RowEmitter::emitBody(MutableArrayRef<Value> sums) {
+void RowEmitter::emitBody(unsigned copy, MutableArrayRef<Value> sums) {
   IRMapping mapping;
-  for (OpOperand *input : op.getDpsInputOperands())
-    mapping.map(op.getMatchingBlockArgument(input), load(*input));
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    ArrayRef<Value> values = hoisted[input->getOperandNumber()];
+    Value value = inputDepth[input->getOperandNumber()] == order.size()
+                      ? load(*input)
+                      : values[values.size() == 1 ? 0 : copy];
+    mapping.map(op.getMatchingBlockArgument(input), value);
+  }
   for (auto [index, init] : llvm::enumerate(op.getDpsInitsMutable())) {
     BlockArgument arg = op.getMatchingBlockArgument(&init);
     if (sums[index])

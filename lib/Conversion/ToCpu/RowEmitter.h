@@ -38,7 +38,7 @@ private:
   void emitRows(unsigned level, SmallVectorImpl<Value> &sums);
   void emitBlocks(unsigned level, SmallVectorImpl<Value> &sums);
   Value getMultiple(Value extent, int64_t step);
-  void emitBody(MutableArrayRef<Value> sums);
+  void emitBody(unsigned copy, MutableArrayRef<Value> sums);
 
   const char *getObstacle(Value operand, AffineMap map);
   AffineMap getFirstMap(OpOperand &operand);
@@ -69,6 +69,10 @@ private:
   bool rowReduces = false;
   /// Loop order, and for each init the level from which no loop inside indexes it.
   SmallVector<unsigned> order, depth;
+  /// The same level for each input, and its entries there: one for all rows of a block, or one
+  /// each.
+  SmallVector<unsigned> inputDepth;
+  SmallVector<SmallVector<Value>> hoisted;
   /// Positions in the block dim of the rows that are done at once. Sums are kept init by init for
   /// each.
   SmallVector<Value> blockRows;

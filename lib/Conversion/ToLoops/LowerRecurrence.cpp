@@ -17,6 +17,7 @@
 
 #include "linattn/Conversion/ToLoops.h"
 #include "linattn/IR/LinAttn.h"
+#include "linattn/Transforms/DeferWrites.h"
 #include "linattn/Transforms/InPlace.h"
 #include "linattn/Utils/TensorUtils.h"
 
@@ -25,6 +26,7 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -54,6 +56,7 @@ public:
   LoopBuilder(RewriterBase &rewriter, RecurrenceOp op)
       : rewriter(rewriter), op(op), loc(op.getLoc()) {}
   SmallVector<Value> build();
+  scf::ForOp getTimeLoop() { return timeLoop; }
 
 private:
   /// The tokens of one point: rows `base .. base + length - 1` of time.
@@ -96,6 +99,7 @@ private:
   Location loc;
   SmallVector<OpFoldResult> extents;
   SmallVector<Init> inits;
+  scf::ForOp timeLoop;
 };
 
 } // namespace
@@ -359,6 +363,7 @@ SmallVector<Value> LoopBuilder::buildPoint(ArrayRef<OpFoldResult> ivs, const Seq
     if (!next.empty())
       scf::YieldOp::create(rewriter, loc, next);
   }
+  timeLoop = loop;
   SmallVector<Value> results(loop.getResults());
   for (size_t i = 0; i < results.size(); ++i)
     if (inits[i].kind == InitKind::state)
@@ -483,8 +488,21 @@ void LoopBuilder::storeCheckpoints(const StepPoint &local, const Sequence &seque
 void mlir::linattn::lowerRecurrenceToLoops(RewriterBase &rewriter, RecurrenceOp op) {
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(op);
-  SmallVector<Value> results = LoopBuilder(rewriter, op).build();
+  LoopBuilder builder(rewriter, op);
+  SmallVector<Value> results = builder.build();
+  PlanAttr plan = op.getPlanAttr();
+  bool isSweep = plan && plan.getStrategy() == Strategy::sweep;
+  bool mayPeel = op.getStep() && !op.getReverse(); // in reverse the partial step comes first
+  unsigned firstState = op.getOuts().size(), endState = firstState + op.getStates().size();
   rewriter.replaceOp(op, results);
+  scf::ForOp loop = builder.getTimeLoop();
+  for (unsigned state = firstState; isSweep && state < endState; ++state)
+    if (FailureOr<scf::ForOp> deferred = deferWrites(rewriter, loop, state); succeeded(deferred))
+      loop = *deferred;
+  // All steps but the last one have all their tokens.
+  scf::ForOp last;
+  if (mayPeel)
+    (void)scf::peelForLoopAndSimplifyBounds(rewriter, loop, last);
 }
 
 namespace {
