@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from ..causal_systems.system import V
 from ..numerics import sigmoid, softplus
 from ..reference import scalar_decay
-from ..causal_systems.system import V
 from ..scan import Result
 from .item import Item
 from .subjects import body, own, system
@@ -100,13 +100,15 @@ def mamba2(dt):
 
 ITEMS = [
     Item(1, "log-decay -5 at every token and channel", lambda: body("gla", same("g", -5.0))),
-    *(Item(1, "log-decay -6 at every token", lambda name=name: body(name, same("g", -6.0), tokens=130),
-           (0, 64)) for name in ("scalar-decay", "gla", "gated-delta", "kda")),
+    *(Item(1, "log-decay -6 at every token",
+           lambda name=name: body(name, same("g", -6.0), tokens=130), (0, 64))
+      for name in ("scalar-decay", "gla", "gated-delta", "kda")),
     *(Item(2, "log-decay -200 inside a chunk", lambda name=name: body(name, gates(7, -200.0)))
       for name in ("scalar-decay", "gla", "kda")),
     Item(2, "log-decay -200 against two sequences",
          lambda: body("scalar-decay", gates(7, -200.0), reference=two_sequences)),
-    *(Item(3, f"log-decays {what}", lambda name=name, change=change: body(name, change, tokens=130), BLOCKS)
+    *(Item(3, f"log-decays {what}",
+           lambda name=name, change=change: body(name, change, tokens=130), BLOCKS)
       for what, change in (("-5", same("g", -5.0)), ("-20.3 and -0.0137 by turns", alternating))
       for name in ("gla", "kda")),
     Item(4, "log-decay -1000 at every token", lambda: body("scalar-decay", same("g", -1000.0)),
@@ -126,7 +128,8 @@ ITEMS = [
     Item(9, "softplus of 30", mamba2(30.0)),
     Item(10, "steps clamped on both sides", lambda: system(clamped_steps, dtype="f32")),
     Item(10, "decay rate clamped to 1e-4", lambda: system("mamba3", same("a", -20.0))),
-    *(Item(11, f"log sigmoid of {x}", lambda x=x: system("mlstm_sigmoid", same("f", x), dtype="f32"))
+    *(Item(11, f"log sigmoid of {x}",
+           lambda x=x: system("mlstm_sigmoid", same("f", x), dtype="f32"))
       for x in (-100, 100)),
     Item(12, "log-decay -e^5", lambda: body("rwkv6", same("w", -np.exp(5.0)))),
 ]

@@ -4,7 +4,6 @@ import numpy as np
 
 from ..bodies import BODIES
 from ..scan import Result
-from .decays import same
 from .item import Item, every_split, no_leak, same_bits
 from .subjects import body, own, system
 
@@ -69,7 +68,8 @@ SYSTEMS = ("hgrn", "gsa", "rwkv4", "mlstm_exponential", "log_linear_gdn_blocks",
 ITEMS = [
     Item(19, "16 tokens of padding at the end",
          lambda: body("gated-delta", padding, reference=without_padding)),
-    *(Item(26, "every split", lambda name=name: body(name, dtype="f64", tokens=21), (8,), every_split)
+    *(Item(26, "every split",
+           lambda name=name: body(name, dtype="f64", tokens=21), (8,), every_split)
       for name in ("gated-delta", "kda", "rwkv6", "mamba2", "normalised", "delta-product")),
     *(Item(26, "every split", lambda name=name: system(name, tokens=21), (8,), every_split)
       for name in SYSTEMS),
@@ -82,7 +82,7 @@ ITEMS = [
     *(Item(30, "sequences of 0, 5, 0 and 16 tokens", lambda name=name: body(name, **PACKED))
       for name in ("gated-delta", "gla", "rwkv6")),
     *(Item(30, "share of numbers that other sequences change",
-           lambda name=name: body(name, **PACKED), check=no_leak)
+           lambda name=name: body(name, **PACKED), (16,), no_leak)
       for name in ("gated-delta", "gla", "rwkv6")),
     *(Item(30, "share of numbers that other sequences change",
            lambda name=name: system(name, tokens=21, offsets=[0, 0, 5, 5, 21]), (8,), no_leak)
@@ -93,7 +93,8 @@ ITEMS = [
       for name in ("gla", "gated-delta")),
     Item(34, "both directions, the token itself once", lambda: system(direction),
          check=both_directions),
-    *(Item(35, f"{ratio} heads of values to one of keys, {word}", grouped(name, ratio, group), (16,))
+    *(Item(35, f"{ratio} heads of values to one of keys, {word}",
+           grouped(name, ratio, group), (16,))
       for name in ("gated-delta", "kda")
       for ratio, group, word in ((1, "none", "plain"), (2, "floordiv", "interleaved"),
                                  (2, "mod", "tiled"), (4, "floordiv", "interleaved"),

@@ -1,15 +1,13 @@
-"""States other than a sum of writes: normalisers, running maxima, angles, solves, moments, levels."""
+"""States beside a sum of writes: normalisers, running maxima, angles, solves, moments, levels."""
 
-import dataclasses
+from dataclasses import replace
 
 import numpy as np
 
-from ..causal_systems.system import V
+from ..causal_systems.system import K, V
 from .decays import at, same
 from .item import Item, every_split
 from .subjects import body, own, system
-
-K = 6
 
 
 def normaliser(name, divisor, numpy_divisor):
@@ -66,10 +64,9 @@ class padded_lightnet:
 
     def sequence(q, k, v, z, S):
         """What is written without the padding; 0 is read before the first token."""
-        real = np.isfinite(k[:, 0])
         logs = np.where(np.tri(len(q), dtype=bool)[:, :, None], k[None], -np.inf)
-        top = np.where(real.cumsum() > 0, logs.max(axis=1).T, 0).T[:, None]
-        weights = np.exp(logs - top)
+        top = logs.max(axis=1, keepdims=True)
+        weights = np.exp(logs - np.where(np.isfinite(top), top, 0))
         total = weights.sum(axis=1, keepdims=True)
         states = np.einsum("tsk,sv->tkv", weights / np.where(total > 0, total, 1), v)
         return np.einsum("tk,tkv->tv", q, states), (np.logaddexp.reduce(k), states[-1])
@@ -99,7 +96,7 @@ def mlstm(change, **start):
 
 
 def low_keys(x):
-    """Of which e^k is 0 in float32."""
+    """The first ones such that e^k is 0 in float32."""
     return {"k": np.where(np.arange(x["k"].shape[1])[:, None, None] < 8, -120.0, x["k"])}
 
 
@@ -113,7 +110,7 @@ def whole_turns(subject, plan, folder):
 
 def strong_moments(x):
     """Nothing is forgotten, and the ridge is 1/4: the condition of the matrix grows."""
-    return {"g": 0 * x["g"] + 6, "b": 0 * x["b"] + 6, "l": 0 * x["l"] - 20}
+    return {name: np.full_like(x[name], value) for name, value in dict(g=6, b=6, l=-20).items()}
 
 
 def mesa(divisor=None):
@@ -121,8 +118,7 @@ def mesa(divisor=None):
     made = system("mesa", strong_moments, tokens=100)
     if divisor is None:
         return made
-    return dataclasses.replace(
-        made, text=lambda packed, text=made.text: text(packed).replace("1.0e-300", divisor))
+    return replace(made, text=lambda packed: made.text(packed).replace("1.0e-300", divisor))
 
 
 LEVELS = ("log_linear_mamba2", "log_linear_mamba2_blocks", "log_linear_gdn",

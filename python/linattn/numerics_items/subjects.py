@@ -2,6 +2,7 @@
 
 Two kinds of programs become a Subject: generated cases of `bodies`, and causal systems."""
 
+import copy
 import functools
 import inspect
 import pathlib
@@ -13,7 +14,7 @@ import numpy as np
 from .. import cases, numerics, programs, runner
 from ..bodies import BODIES
 from ..causal_systems import SYSTEMS
-from ..causal_systems.system import System, Step, reference as system_reference
+from ..causal_systems.system import System, reference as system_reference
 from ..emit import Writer
 from ..numerics_table import solve_norms
 from ..scan import expand_heads
@@ -157,15 +158,14 @@ def system(made, change=None, start=None, **domain):
                     for n, x in enumerate(system_reference(made, program))]
 
     def text(packed):
-        kept, program.offsets = program.offsets, [0] if packed else None
-        try:
-            return program.text()
-        finally:
-            program.offsets = kept
+        laid_out = copy.copy(program)
+        laid_out.offsets = [0] if packed else None
+        return laid_out.text()
 
     @functools.cache
     def loop():
-        return programs.results(program, np.float32)
+        return [x[None] if program.offsets and n < len(program.outs) else x
+                for n, x in enumerate(programs.results(program, np.float32))]
 
     f32 = program.dtype == "f32"
     return Subject(made.name, program.dtype, text,
