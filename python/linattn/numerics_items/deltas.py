@@ -3,7 +3,6 @@
 import numpy as np
 
 from .. import reference
-from ..causal_systems.system import V
 from ..numerics import l2norm, sigmoid
 from ..scan import Result
 from .item import Item
