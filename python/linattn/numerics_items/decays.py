@@ -9,7 +9,7 @@ from ..scan import Result
 from .item import Item
 from .subjects import body, own, system
 
-BLOCKS = ((64, 16), (64, 32), (64, 64))  # chunks of 64 tokens with all sizes of subchunks
+BLOCKS = ((64, 16), (64, 64))  # chunks of 64 tokens in four subchunks, and in one
 
 
 def at(x, token, value):

@@ -126,7 +126,7 @@ ITEMS = [
          lambda: body("eda", erase_at_the_key, reference=reads_what_is_written)),
     Item(23, "beta 2: the key's sign turns", delta(keys(0.0, 2.0, g=0), tokens=40)),
     *(Item(24, "17 tokens of a system whose public references disagree",
-           lambda name=name: body(name, tokens=17))
+           lambda name=name: body(name, tokens=17), (16,))
       for name in ("comba", "hgrn", "rwkv6", "delta-product")),
     Item(25, "a step that changes no input", lambda: system("ttt_linear")),
 ]

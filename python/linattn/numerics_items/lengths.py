@@ -86,7 +86,7 @@ ITEMS = [
       for name in ("gated-delta", "gla", "rwkv6")),
     *(Item(30, "share of numbers that other sequences change",
            lambda name=name: system(name, tokens=21, offsets=[0, 0, 5, 5, 21]), (8,), no_leak)
-      for name in ("rwkv4", "gsa", "mamba3")),
+      for name in ("rwkv4", "gsa")),
     Item(32, "bf16 inputs, f32 state", lambda: body("linear", dtype="bf16")),
     *(Item(33, "in reverse: the state enters on the right",
            lambda name=name: body(name, reverse=True, reference=flipped(name)))
