@@ -26,8 +26,9 @@ TOLERANCE = {"f64": 1e-12, "f32": 1e-5, "bf16": 2e-2, "f16": 2e-2}
 @dataclass(frozen=True)
 class Case:
     """layout: bthd, bhtd, fused (one [B, T, width] buffer) or packed ([T, H, D] with offsets).
-    group: none, floordiv or mod. every: tokens per checkpoint, 0 for none. lengths: of packed
-    sequences, which add up to `tokens`; by default a few of about a third, and empty ones."""
+    group: none, or floordiv or mod: `ratio` heads to one of the keys. every: tokens per checkpoint,
+    0 for none. lengths: of packed sequences, which add up to `tokens`; by default a few of about a
+    third, and empty ones."""
 
     body: str
     layout: str = "bthd"
@@ -43,19 +44,21 @@ class Case:
     initial: bool = True
     every: int = 0
     lengths: tuple = ()
+    ratio: int = 2
 
     @property
     def name(self):
         flags = [self.layout, self.group, self.orient, self.dtype]
         flags += ["reverse"] * self.reverse + ["zero"] * (not self.initial)
         flags += [f"every{self.every}"] * (self.every > 0)
+        flags += [f"ratio{self.ratio}"] * (self.ratio != 2)
         flags += ["-".join(map(str, self.lengths))] * bool(self.lengths)
         size = f"B{self.batch}T{self.tokens}H{self.heads}K{self.key}V{self.value}"
         return ".".join([self.body, *flags, size])
 
     @property
     def key_heads(self):
-        return self.heads if self.group == "none" else self.heads // 2
+        return self.heads if self.group == "none" else self.heads // self.ratio
 
     @property
     def offsets(self):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..numerics import sigmoid
+from ..numerics import logsigmoid
 from .system import K, LOW_RANK, SCAN, V, system
 
 M = 4  # slots
@@ -47,9 +47,9 @@ class gsa:
         p.end(p.read(Z, slots, 0), Y=Y, Z=Z)
 
     def step(q, k, v, x, Y, Z):
-        f = sigmoid(x) ** 0.125
-        Y = Y * f + np.outer(k, 1 - f)
-        Z = f[:, None] * Z + np.outer(1 - f, v)
+        f, s = np.exp(logsigmoid(x) / 8), -np.expm1(logsigmoid(x) / 8)
+        Y = Y * f + np.outer(k, s)
+        Z = f[:, None] * Z + np.outer(s, v)
         return Z.T @ softmax(Y.T @ q / np.sqrt(K)), Y, Z
 
 
