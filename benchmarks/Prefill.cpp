@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------------------------------===//
 //
-// The same programs through the same pipeline, with chunks of 16 tokens and without.
+// The same programs through the same pipeline, with chunks of 8 tokens and without.
 // GFLOP/s counts what the recurrence needs: 4 K V per token and head, 6 K V with an erase.
 //
 //===----------------------------------------------------------------------------------------------===//

@@ -26,11 +26,10 @@ using namespace mlir::linattn;
 /// Tensors: the recurrence as loops, its step ops and elementwise ops as few linalg nests.
 static void addLoopPasses(OpPassManager &pm, const CpuPipelineOptions &options) {
   if (options.chunk > 0)
-    pm.addPass(createChunkPass(
-        {Strategy::chunk, options.chunk, options.subchunk, /*shortTokens=*/options.chunk}));
+    pm.addPass(
+        createChunkPass({Strategy::chunk, options.chunk, options.subchunk, /*splitTail=*/true}));
   pm.addPass(createLinAttnToLoopsPass());
-  pm.addPass(createSCFForLoopCanonicalizationPass()); // of steps that have all their tokens
-  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCanonicalizerPass()); // of steps that have all their tokens
   pm.addPass(createFuseParallelLoopsPass());
   pm.addPass(createConvertElementwiseToLinalgPass());
   pm.addPass(createMergeGenericsPass());

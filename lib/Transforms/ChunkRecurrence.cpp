@@ -11,6 +11,7 @@
 #include "linattn/Analysis/MatmulShare.h"
 #include "linattn/Transforms/Chunk.h"
 #include "linattn/Transforms/Passes.h"
+#include "linattn/Transforms/SplitTail.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -78,26 +79,6 @@ static RecurrenceOp createChunkOp(RewriterBase &rewriter, RecurrenceOp op, int64
   return chunk;
 }
 
-/// Replaces `op` by a branch: itself for fewer than `shortTokens` tokens, else `chunk`.
-static void chooseAtRunTime(RewriterBase &rewriter, RecurrenceOp op, RecurrenceOp chunk,
-                            int64_t shortTokens) {
-  Location loc = op.getLoc();
-  rewriter.setInsertionPoint(op);
-  Value tokens =
-      getValueOrCreateConstantIndexOp(rewriter, loc, op.getExtent(rewriter, op.getTimeDim()));
-  Value limit = arith::ConstantIndexOp::create(rewriter, loc, shortTokens);
-  Value isShort = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ult, tokens, limit);
-  auto branch = scf::IfOp::create(rewriter, loc, op->getResultTypes(), isShort,
-                                  /*addThenBlock=*/true, /*addElseBlock=*/true);
-  rewriter.replaceAllUsesWith(op->getResults(), branch.getResults());
-  for (auto [version, block] :
-       {std::pair(op, branch.thenBlock()), std::pair(chunk, branch.elseBlock())}) {
-    rewriter.moveOpBefore(version, block, block->end());
-    rewriter.setInsertionPointToEnd(block);
-    scf::YieldOp::create(rewriter, loc, version->getResults());
-  }
-}
-
 FailureOr<RecurrenceOp> linattn::chunkRecurrence(RewriterBase &rewriter, RecurrenceOp op,
                                                  const ChunkOptions &options) {
   if (op.getStep())
@@ -105,9 +86,19 @@ FailureOr<RecurrenceOp> linattn::chunkRecurrence(RewriterBase &rewriter, Recurre
   ChunkOptions effective = getEffectiveOptions(op, options);
   if (effective.strategy == Strategy::token || effective.chunk < 1)
     return rewriter.notifyMatchFailure(op, "its plan says token by token");
+  int64_t tokens = op.getStaticExtents()[op.getTimeDim()];
+  if (effective.splitTail && ShapedType::isStatic(tokens) && tokens < effective.chunk)
+    return rewriter.notifyMatchFailure(op, "has too few tokens");
   OwningOpRef<RecurrenceOp> singleRows = expandRows(op);
   RecurrenceOp token = singleRows ? *singleRows : op;
   StateGraph graph(token);
+  if (effective.splitTail && graph.isChunkable())
+    if (FailureOr<RecurrenceOp> whole = splitTail(rewriter, op, effective.chunk);
+        succeeded(whole) && *whole != op) {
+      ChunkOptions noTail = options;
+      noTail.splitTail = false;
+      return chunkRecurrence(rewriter, *whole, noTail);
+    }
   std::string reason = "it has no state";
   for (const StateInfo &state : graph.getStates()) {
     if (state.stateClass == StateClass::lowRank || state.stateClass == StateClass::shift)
@@ -119,9 +110,6 @@ FailureOr<RecurrenceOp> linattn::chunkRecurrence(RewriterBase &rewriter, Recurre
   }
   if (!graph.isChunkable())
     return rewriter.notifyMatchFailure(op, reason);
-  int64_t tokens = op.getStaticExtents()[op.getTimeDim()];
-  if (ShapedType::isStatic(tokens) && tokens < effective.shortTokens)
-    return rewriter.notifyMatchFailure(op, "has too few tokens");
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(op);
   RecurrenceOp chunk = createChunkOp(rewriter, op, effective.chunk);
@@ -148,11 +136,7 @@ FailureOr<RecurrenceOp> linattn::chunkRecurrence(RewriterBase &rewriter, Recurre
       << ("chunks of " + Twine(effective.chunk) + " tokens, " +
           Twine(countStateFlops(chunk).getMatmulPercent()) + " % of the state's flops in matmuls")
              .str();
-  // The offsets of packed sequences say nothing about their number of tokens before they are read.
-  if (effective.shortTokens > 0 && ShapedType::isDynamic(tokens) && !op.getSegments())
-    chooseAtRunTime(rewriter, op, chunk, effective.shortTokens);
-  else
-    rewriter.replaceOp(op, chunk->getResults());
+  rewriter.replaceOp(op, chunk->getResults());
   return chunk;
 }
 
@@ -173,9 +157,6 @@ struct Chunk : linattn::impl::ChunkPassBase<Chunk> {
   using ChunkPassBase::ChunkPassBase;
 
   LogicalResult initialize(MLIRContext *context) override {
-    if (shortTokens < 0)
-      return emitError(UnknownLoc::get(context))
-             << "short-tokens must not be negative, got " << int64_t(shortTokens);
     for (auto [name, value] :
          {std::pair("chunk", int64_t(chunk)), std::pair("subchunk", int64_t(subchunk))})
       if (value < 1)
@@ -188,7 +169,7 @@ struct Chunk : linattn::impl::ChunkPassBase<Chunk> {
     getOperation()->walk([&](RecurrenceOp op) { ops.push_back(op); });
     IRRewriter rewriter(&getContext());
     for (RecurrenceOp op : ops)
-      (void)chunkRecurrence(rewriter, op, {chunk, subchunk, shortTokens, strategy, nullptr});
+      (void)chunkRecurrence(rewriter, op, {chunk, subchunk, splitTail, strategy, nullptr});
   }
 };
 

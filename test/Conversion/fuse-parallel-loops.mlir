@@ -4,8 +4,8 @@
 // RUN: la-opt %s --linattn-to-loops --linattn-fuse-parallel-loops | FileCheck %s
 // In chunks of 4, down to buffers: still one loop, and no copy of inputs or states (8 x 16).
 // RUN: la-opt %s --pass-pipeline="builtin.module(linattn-chunk{chunk=4 subchunk=4},linattn-to-loops,linattn-fuse-parallel-loops,convert-elementwise-to-linalg,linattn-merge-generics,canonicalize,eliminate-empty-tensors,%{bufferize},cse,canonicalize)" | FileCheck %s --check-prefix=BUFFERS
-// Few tokens one by one, else in chunks: one loop for either.
-// RUN: la-opt %s --linattn-chunk="chunk=4 subchunk=4 short-tokens=4" --linattn-to-loops --linattn-fuse-parallel-loops | FileCheck %s --check-prefix=BRANCHES
+// The last tokens, which fill no chunk, come first in reverse and last otherwise: the chunks of both directions meet.
+// RUN: la-opt %s --linattn-chunk="chunk=4 subchunk=4 split-tail" --linattn-to-loops --linattn-fuse-parallel-loops | FileCheck %s --check-prefix=TAILS
 
 #token = affine_map<(b, t, d) -> (b, t, d)>
 #state = affine_map<(b, t, k, v) -> (b, k, v)>
@@ -19,17 +19,18 @@
 // CHECK-NOT:     scf.forall (
 // CHECK:         arith.addf %[[HALF]], %[[BOTH]]#2
 // CHECK:         return
-// BRANCHES-LABEL: func.func @both_directions(
-// BRANCHES:         cf.assert
-// BRANCHES:         %[[BOTH:.+]]:4 = scf.if
-// BRANCHES:           = scf.forall (
-// BRANCHES-NOT:       = scf.forall (
-// BRANCHES:         } else {
-// BRANCHES:           = scf.forall (
-// BRANCHES-NOT:       = scf.forall (
-// BRANCHES-NOT:       = scf.if
-// BRANCHES:         arith.mulf %[[BOTH]]#0
-// BRANCHES:         return
+// TAILS-LABEL: func.func @both_directions(
+// TAILS:         cf.assert
+// TAILS:         = scf.forall (
+// TAILS:           scf.for {{.*}} step %c1
+// TAILS:         = scf.forall (
+// TAILS:           scf.for {{.*}} step %c4
+// TAILS:           scf.for {{.*}} step %c4
+// TAILS:         = scf.forall (
+// TAILS:           scf.for {{.*}} step %c1
+// TAILS-NOT:     = scf.forall (
+// TAILS:         arith.mulf
+// TAILS:         return
 // BUFFERS-LABEL: func.func @both_directions(
 // BUFFERS:         scf.forall (
 // BUFFERS-NOT:     scf.forall (

@@ -27,9 +27,9 @@
 // A row of four registers.
 // BITS256: vector<32xf32>
 // BITS128: vector<16xf32>
-// Both versions, as the number of tokens is dynamic.
-// CHUNK8: linattn.recurrence [time, parallel]{{$}}
+// The last tokens one by one, as their number is dynamic.
 // CHUNK8: linattn.recurrence [time, parallel] step(%{{.+}} of 8)
+// CHUNK8: linattn.recurrence [time, parallel]{{$}}
 // CHUNK0: linattn.recurrence [time, parallel]{{$}}
 // CHUNK0-NOT: step(
 // NATIVE: llvm.fptrunc %{{.+}} : vector<{{[0-9]+}}xf32> to vector<{{[0-9]+}}xbf16>

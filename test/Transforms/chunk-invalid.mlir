@@ -4,11 +4,9 @@
 // RUN: la-opt %s --linattn-chunk --remarks-filter=linattn-chunk --remark-format=emitRemark --split-input-file --verify-diagnostics
 // RUN: not la-opt %s --linattn-chunk=chunk=0 2>&1 | FileCheck %s --check-prefix=CHUNK0
 // RUN: not la-opt %s --linattn-chunk=subchunk=-1 2>&1 | FileCheck %s --check-prefix=SUBCHUNK
-// RUN: not la-opt %s --linattn-chunk=short-tokens=-1 2>&1 | FileCheck %s --check-prefix=SHORT
 
 // CHUNK0: error: chunk must be positive, got 0
 // SUBCHUNK: error: subchunk must be positive, got -1
-// SHORT: error: short-tokens must not be negative, got -1
 
 func.func @new_state_is_not_an_update(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>, %o: tensor<?x8xf32>, %s: tensor<8x8xf32>, %z: tensor<8x8xf32>) -> (tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
   %r:3 = linattn.recurrence [time]

@@ -2,7 +2,7 @@
 
 // RUN: la-opt %s --linattn-chunk=chunk=32 --canonicalize --split-input-file | FileCheck %s --check-prefixes=CHECK,CHUNK32
 // RUN: la-opt %s --linattn-chunk="chunk=8 subchunk=4" --canonicalize --split-input-file | FileCheck %s --check-prefixes=CHECK,CHUNK8
-// RUN: la-opt %s --linattn-chunk="chunk=8 short-tokens=4" --split-input-file | FileCheck %s --check-prefix=SHORT
+// RUN: la-opt %s --linattn-chunk="chunk=8 split-tail" --split-input-file | FileCheck %s --check-prefix=TAIL
 
 #vec = affine_map<(t, d) -> (t, d)>
 #num = affine_map<(t) -> (t)>
@@ -24,13 +24,18 @@
 // CHECK:       %[[X:.+]] = linattn.decay %[[S]] by linear
 // CHECK:       linattn.write %[[X]] at {{.*}} : tensor<16x8xf32>, tensor<[[C]]x16xf32>, tensor<[[C]]x8xf32>
 
-// Both versions where the number of tokens is dynamic.
-// SHORT-LABEL: func @scalar_decay
-// SHORT:     %[[FEW:.+]] = arith.cmpi ult
-// SHORT:     scf.if %[[FEW]]
-// SHORT-NEXT:  linattn.recurrence [time]{{$}}
-// SHORT:     else
-// SHORT-NEXT:  linattn.recurrence [time] step(%{{.+}} of 8)
+// The last tokens apart, one by one.
+// TAIL-LABEL: func @scalar_decay(%arg0: tensor<?x16xf32>
+// TAIL:         %[[WHOLE:.+]] = affine.apply
+// TAIL:         %[[REST:.+]] = affine.apply
+// TAIL:         tensor.extract_slice %arg0[0, 0] [%[[WHOLE]], 16]
+// TAIL:         %[[MANY:.+]]:2 = linattn.recurrence [time] step(%{{.+}} of 8)
+// TAIL:         tensor.insert_slice %[[MANY]]#0 into %{{.+}}[0, 0] [%[[WHOLE]], 8]
+// TAIL:         tensor.extract_slice %arg0[%[[WHOLE]], 0] [%[[REST]], 16]
+// TAIL:         %[[FEW:.+]]:2 = linattn.recurrence [time]{{$}}
+// TAIL:           states(%[[MANY]]#1 via
+// TAIL-NEXT:      attributes {plan = #linattn.plan<strategy = token, source = constant>}
+// TAIL:         tensor.insert_slice %[[FEW]]#0 into %{{.+}}[%[[WHOLE]], 0] [%[[REST]], 8]
 func.func @scalar_decay(%k: tensor<?x16xf32>, %v: tensor<?x8xf32>, %g: tensor<?xf32>, %o: tensor<?x8xf32>, %s: tensor<16x8xf32>) -> (tensor<?x8xf32>, tensor<16x8xf32>) {
   %r:2 = linattn.recurrence [time]
       ins(%k via #vec : tensor<?x16xf32> as %kt : tensor<16xf32>, %v via #vec : tensor<?x8xf32> as %vt : tensor<8xf32>,

@@ -44,10 +44,7 @@ def FuseParallelLoopsPass : Pass<"linattn-fuse-parallel-loops"> {
     The two directions of a bidirectional layer are two recurrences over the same parallel dims, so two loops after `linattn-to-loops`. This pass fuses `scf.forall`
     loops on tensors in one block that have the same bounds, if neither depends on the other: both directions of one head then run in one task, one after the other,
     on tokens that are still in the cache, and the threads meet once. What uses the first loop before the second one is moved behind it. What combines the results,
-    elementwise over whole tensors, stays behind the loop.
-
-    Branches under the same condition, which `linattn-chunk` makes for few tokens, are combined first. Loops stay apart if one reads a tensor that the other one
-    updates, which would cost a copy.
+    elementwise over whole tensors, stays behind the loop. Loops stay apart if one reads a tensor that the other one updates, which would cost a copy.
 
     Before:
     ```mlir
@@ -116,7 +113,7 @@ def PrefetchRowsPass : Pass<"linattn-prefetch-rows"> {
     scf.for %t = ... {
       %next = arith.addi %t, %c16 : index
       scf.for %j = %c0 to %c128 step %c32 {
-        memref.prefetch %k[%row, %h, %column], read, locality<3>, data : memref<?x16x128xf32>
+        memref.prefetch %k[%row, %h, %column], read, locality<2>, data : memref<?x16x128xf32>
     ```
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];

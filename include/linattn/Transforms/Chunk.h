@@ -22,9 +22,10 @@ namespace mlir::linattn {
 struct ChunkOptions {
   int64_t chunk = 32;    ///< tokens per chunk
   int64_t subchunk = 16; ///< rows per diagonal block of solves and brackets
-  /// Fewer tokens than this run token by token: decided at compile time if their number is static,
-  /// and else at run time between two versions. 0: always in chunks.
-  int64_t shortTokens = 0;
+  /// The last tokens, which fill no chunk, run token by token in a recurrence of their own (see
+  /// SplitTail.h), and so do all if they are fewer than a chunk; otherwise, and where they cannot
+  /// be split off, they are a part of a chunk.
+  bool splitTail = false;
   /// `chunk`, or `sweep`: the writes of a chunk are deferred to the next one (see DeferWrites.h).
   Strategy strategy = Strategy::chunk;
   /// Which recurrences to rewrite; null: all.

@@ -42,8 +42,8 @@ def ChunkPass : Pass<"linattn-chunk"> {
     Option<"chunk", "chunk", "int64_t", /*default=*/"32", "Tokens per chunk where the op has no plan; must be positive">,
     Option<"subchunk", "subchunk", "int64_t", /*default=*/"16",
            "Rows per diagonal block of solves and brackets where the op has no plan; must be positive">,
-    Option<"shortTokens", "short-tokens", "int64_t", /*default=*/"0",
-           "Run fewer tokens than this token by token, by a second version where their number is dynamic; 0: never">];
+    Option<"splitTail", "split-tail", "bool", /*default=*/"false",
+           "Run the last tokens, which fill no chunk, token by token in a recurrence of their own, where operands can be cut along time">];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
                            "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }

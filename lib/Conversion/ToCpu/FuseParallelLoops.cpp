@@ -36,17 +36,6 @@ static bool haveSamePoints(scf::ForallOp first, scf::ForallOp second) {
          llvm::equal(first.getMixedUpperBound(), second.getMixedUpperBound(), areEqual);
 }
 
-/// Two comparisons of the same numbers of tokens, say.
-static bool haveSameCondition(scf::IfOp first, scf::IfOp second) {
-  if (first.getCondition() == second.getCondition())
-    return true;
-  auto a = first.getCondition().getDefiningOp<arith::CmpIOp>();
-  auto b = second.getCondition().getDefiningOp<arith::CmpIOp>();
-  return a && b && a.getPredicate() == b.getPredicate() && a.getLhs().getType().isIndex() &&
-         b.getLhs().getType().isIndex() && areEqual(a.getLhs(), b.getLhs()) &&
-         areEqual(a.getRhs(), b.getRhs());
-}
-
 /// Whether `reader` reads the entries of a tensor that `writer` updates. In one loop the writer
 /// would have to update a copy.
 static bool readsOutsOf(scf::ForallOp reader, scf::ForallOp writer) {
@@ -102,47 +91,25 @@ FailureOr<scf::ForallOp> linattn::fuseParallelLoops(RewriterBase &rewriter, scf:
   return fuseIndependentSiblingForallLoops(first, second, rewriter);
 }
 
-/// Loops under the same condition: puts the branches side by side, where upstream's
-/// canonicalisation makes one of them.
-static void combineBranches(Operation *root) {
-  IRRewriter rewriter(root->getContext());
-  SmallVector<scf::IfOp> branches;
-  root->walk([&](scf::IfOp branch) {
-    if (branch.elseBlock() && !branch.thenBlock()->getOps<scf::ForallOp>().empty())
-      branches.push_back(branch);
-  });
-  SmallVector<Operation *> moved;
-  for (size_t second = 1; second < branches.size(); ++second)
-    for (size_t first = 0; first < second; ++first)
-      if (haveSameCondition(branches[first], branches[second]) &&
-          succeeded(moveTogether(rewriter, branches[first], branches[second]))) {
-        branches[second].getConditionMutable().assign(branches[first].getCondition());
-        moved.append({branches[first], branches[second]});
-      }
-  RewritePatternSet patterns(root->getContext());
-  scf::IfOp::getCanonicalizationPatterns(patterns, root->getContext());
-  (void)applyOpPatternsGreedily(moved, std::move(patterns));
-}
-
 namespace {
 struct FuseParallelLoops : linattn::impl::FuseParallelLoopsPassBase<FuseParallelLoops> {
   void runOnOperation() override {
-    combineBranches(getOperation());
     SmallVector<Block *> blocks; // innermost first
     getOperation()->walk([&](Block *block) { blocks.push_back(block); });
     IRRewriter rewriter(&getContext());
     for (Block *block : blocks) {
       SmallVector<scf::ForallOp> loops(block->getOps<scf::ForallOp>());
-      // The fused loop stands where the second one stood.
-      for (size_t second = 1; second < loops.size(); ++second)
-        for (size_t first = 0; first < second; ++first) {
-          if (!loops[first])
+      // The fused loop stands where the second one stood. Last to first: a loop over chunks meets
+      // that of the other direction, which comes behind its tail, and not the tail.
+      for (size_t first = 0; first < loops.size(); ++first)
+        for (size_t second = loops.size() - 1; second > first; --second) {
+          if (!loops[second])
             continue;
           auto fused = linattn::fuseParallelLoops(rewriter, loops[first], loops[second]);
           if (failed(fused))
             continue;
-          loops[first] = nullptr;
           loops[second] = *fused;
+          break;
         }
     }
   }

@@ -313,6 +313,14 @@ SmallVector<Value> LoopBuilder::buildNest(unsigned dim, SmallVector<OpFoldResult
 // The loop over time
 //===----------------------------------------------------------------------------------------------===//
 
+/// True if `value` is known to be a multiple of `factor`.
+static bool isMultiple(OpFoldResult value, int64_t factor) {
+  if (std::optional<int64_t> constant = getConstantIntValue(value))
+    return *constant % factor == 0;
+  auto apply = cast<Value>(value).getDefiningOp<affine::AffineApplyOp>();
+  return apply && apply.getAffineMap().getResult(0).isMultipleOf(factor);
+}
+
 SmallVector<Value> LoopBuilder::buildPoint(ArrayRef<OpFoldResult> ivs, const Sequence &sequence,
                                            ValueRange tensors, ArrayRef<OperandAccess> accesses,
                                            bool isSlot) {
@@ -351,7 +359,9 @@ SmallVector<Value> LoopBuilder::buildPoint(ArrayRef<OpFoldResult> ivs, const Seq
     time = loop.getInductionVar();
     if (op.getReverse()) // tiles last to first, anchored at the first token
       time = apply((dim(1).ceilDiv(step) - 1) * step - dim(0), {time, sequence.length});
-    if (op.getStep())
+    if (op.getStep() && isMultiple(sequence.length, step))
+      local.live = index(step);
+    else if (op.getStep())
       local.live = affine::makeComposedFoldedAffineMin(
           rewriter, loc,
           AffineMap::get(2, 0, {rewriter.getAffineConstantExpr(step), dim(1) - dim(0)},

@@ -176,6 +176,24 @@ static Type getRowType(Type slice) {
   return RankedTensorType::get(type.getShape().drop_front(), type.getElementType());
 }
 
+/// The live rows of `rows`, then zeros: `numRows` along dim `rowPosition`.
+static Value fillTile(OpBuilder &builder, Location loc, Value rows, OpFoldResult live,
+                      unsigned rowPosition, int64_t numRows) {
+  Type element = cast<RankedTensorType>(rows.getType()).getElementType();
+  SmallVector<OpFoldResult> liveSizes = tensor::getMixedSizes(builder, loc, rows),
+                            tileSizes = liveSizes, deadSizes = liveSizes;
+  tileSizes[rowPosition] = builder.getIndexAttr(numRows);
+  deadSizes[rowPosition] = applyExpr(builder, loc, numRows - builder.getAffineDimExpr(0), {live});
+  SmallVector<OpFoldResult> origin(liveSizes.size(), builder.getIndexAttr(0)), behind(origin),
+      unit(liveSizes.size(), builder.getIndexAttr(1));
+  behind[rowPosition] = live;
+  Value tile = tensor::EmptyOp::create(builder, loc, tileSizes, element);
+  tile = tensor::InsertSliceOp::create(builder, loc, rows, tile, origin, liveSizes, unit);
+  Value dead = tensor::ExtractSliceOp::create(builder, loc, tile, behind, deadSizes, unit);
+  dead = linalg::FillOp::create(builder, loc, createZero(builder, loc, element), dead).getResult(0);
+  return tensor::InsertSliceOp::create(builder, loc, dead, tile, behind, deadSizes, unit);
+}
+
 Value OperandAccess::load(OpBuilder &builder, Location loc, Value tensor, const StepPoint &point,
                           Type slice) const {
   if (!point.live || !usesTime())
@@ -185,28 +203,15 @@ Value OperandAccess::load(OpBuilder &builder, Location loc, Value tensor, const 
   Box box = getBox(builder, loc, tensor, point, slice, rowDim);
   SmallVector<int64_t> permutation = sortingPermutation(box.order);
   if (rowDim) {
-    // The live rows, then zeros, in the order of the operand's dims.
+    // In the order of the operand's dims.
     RankedTensorType reduced =
         getReducedType(forms, box.sizes, numIterators, rowDim, type.getElementType());
     Value rows = tensor::ExtractSliceOp::create(builder, loc, reduced, tensor, box.offsets,
                                                 box.sizes, box.strides);
-    SmallVector<OpFoldResult> liveSizes = tensor::getMixedSizes(builder, loc, rows),
-                              tileSizes = liveSizes, deadSizes = liveSizes;
-    unsigned rowPosition = llvm::find(box.order, timeDim) - box.order.begin();
-    int64_t numRows = type.getDimSize(0);
-    AffineExpr count = builder.getAffineDimExpr(0);
-    tileSizes[rowPosition] = builder.getIndexAttr(numRows);
-    deadSizes[rowPosition] = applyExpr(builder, loc, numRows - count, {point.live});
-    SmallVector<OpFoldResult> origin(liveSizes.size(), builder.getIndexAttr(0)), behind(origin),
-        unit(liveSizes.size(), builder.getIndexAttr(1));
-    behind[rowPosition] = point.live;
-    Value tile = tensor::EmptyOp::create(builder, loc, tileSizes, type.getElementType());
-    tile = tensor::InsertSliceOp::create(builder, loc, rows, tile, origin, liveSizes, unit);
-    Value dead = tensor::ExtractSliceOp::create(builder, loc, tile, behind, deadSizes, unit);
-    dead =
-        linalg::FillOp::create(builder, loc, createZero(builder, loc, type.getElementType()), dead)
-            .getResult(0);
-    tile = tensor::InsertSliceOp::create(builder, loc, dead, tile, behind, deadSizes, unit);
+    Value tile = rows;
+    if (getConstantIntValue(point.live) != type.getDimSize(0))
+      tile = fillTile(builder, loc, rows, point.live,
+                      llvm::find(box.order, timeDim) - box.order.begin(), type.getDimSize(0));
     tile = transpose(builder, loc, tile, permutation);
     return tile.getType() == type ? tile : tensor::CastOp::create(builder, loc, type, tile);
   }
