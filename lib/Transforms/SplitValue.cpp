@@ -241,8 +241,9 @@ struct SplitValue : linattn::impl::SplitValuePassBase<SplitValue> {
   using SplitValuePassBase::SplitValuePassBase;
 
   LogicalResult initialize(MLIRContext *context) override {
-    if (tile < 1)
-      return emitError(UnknownLoc::get(context)) << "tile must be positive, got " << int64_t(tile);
+    if (tile < 0)
+      return emitError(UnknownLoc::get(context))
+             << "tile must not be negative, got " << int64_t(tile);
     return success();
   }
 

@@ -12,6 +12,7 @@
 // RUN: %{run} | FileCheck %s --check-prefixes=CHECK,BITS128
 // REDEFINE: %{options} = openmp=false chunk=8 subchunk=4
 // RUN: %{run} --mlir-print-ir-after=linattn-chunk -o /dev/null 2>&1 | FileCheck %s --check-prefix=CHUNK8
+// RUN: la-opt %examples/gla.mlir --pass-pipeline="builtin.module(linattn-to-cpu-pipeline{value-tile=64})" --mlir-print-ir-after=linattn-split-value -o /dev/null 2>&1 | FileCheck %s --check-prefix=TILES
 // REDEFINE: %{options} = openmp=false chunk=0
 // RUN: %{run} --mlir-print-ir-before=linattn-to-loops -o /dev/null 2>&1 | FileCheck %s --check-prefix=CHUNK0
 // REDEFINE: %{options} = openmp=false native-bf16=true chunk=0
@@ -30,6 +31,8 @@
 // The last tokens one by one, as their number is dynamic.
 // CHUNK8: linattn.recurrence [time, parallel] step(%{{.+}} of 8)
 // CHUNK8: linattn.recurrence [time, parallel]{{$}}
+// TILES: linattn.recurrence [parallel, time, parallel, parallel]
+// TILES: tensor<?x4x256x512xf32> as %{{.+}} : tensor<256x64xf32>
 // CHUNK0: linattn.recurrence [time, parallel]{{$}}
 // CHUNK0-NOT: step(
 // NATIVE: llvm.fptrunc %{{.+}} : vector<{{[0-9]+}}xf32> to vector<{{[0-9]+}}xbf16>

@@ -1,9 +1,9 @@
 // Every reason for which the value columns of a recurrence stay together, at the op that is in the way.
 
 // RUN: la-opt %s --linattn-split-value=tile=4 --remarks-filter=linattn-split-value --remark-format=emitRemark --split-input-file --verify-diagnostics
-// RUN: not la-opt %s --linattn-split-value=tile=0 2>&1 | FileCheck %s --check-prefix=TILE
+// RUN: not la-opt %s --linattn-split-value=tile=-1 2>&1 | FileCheck %s --check-prefix=TILE
 
-// TILE: error: tile must be positive, got 0
+// TILE: error: tile must not be negative, got -1
 
 func.func @norm_of_what_is_read(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>, %o: tensor<?x8xf32>, %s: tensor<8x8xf32>) -> (tensor<?x8xf32>, tensor<8x8xf32>) {
   %r:2 = linattn.recurrence [time]

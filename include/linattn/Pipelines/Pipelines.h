@@ -25,6 +25,11 @@ struct CpuPipelineOptions : PassPipelineOptions<CpuPipelineOptions> {
   Option<int64_t> subchunk{*this, "subchunk",
                            llvm::cl::desc("Rows per diagonal block of solves and brackets"),
                            llvm::cl::init(8)};
+  Option<int64_t> valueTile{
+      *this, "value-tile",
+      llvm::cl::desc("Value columns per task where the op has no plan and the body allows it; more "
+                     "tasks for few heads. 0: all of them"),
+      llvm::cl::init(0)};
   Option<bool> openmp{*this, "openmp",
                       llvm::cl::desc("Run the parallel dims on OpenMP threads (needs libomp)"),
                       llvm::cl::init(true)};

@@ -77,7 +77,7 @@ def SplitValuePass : Pass<"linattn-split-value"> {
   }];
   let options = [
     Option<"tile", "tile", "int64_t", /*default=*/"32",
-           "Value columns per tile where the op has no plan; must be positive. A plan's value_tile of 0 keeps all of them together">];
+           "Value columns per tile where the op has no plan; 0 keeps all of them together, and so does a plan's value_tile of 0">];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
