@@ -89,6 +89,32 @@ bool StateGraph::joinWhatLoopsNeed(RecurrenceOp op, const StateComponent &compon
   return changed;
 }
 
+/// A loop is lifted only if all states that it reads have a chunk form. True if states are changed.
+bool StateGraph::joinWhatLoopsRead(RecurrenceOp op) {
+  bool changed = false;
+  for (Operation &nested : op.getBody().front()) {
+    SmallVector<StateInfo *> chunks;
+    ReadOp other;
+    if (nested.getNumRegions() != 0)
+      nested.walk([&](ReadOp read) {
+        auto *info = const_cast<StateInfo *>(lookup(read));
+        if (info && info->stateClass == StateClass::lowRank)
+          chunks.push_back(info);
+        else
+          other = read;
+      });
+    for (StateInfo *info : chunks) {
+      if (!other || info->stateClass != StateClass::lowRank)
+        continue;
+      info->stateClass = StateClass::sequential;
+      info->culprit = other;
+      info->reason = "a loop that reads it reads a state that is run token by token, too";
+      changed = true;
+    }
+  }
+  return changed;
+}
+
 void StateGraph::findComponents(RecurrenceOp op) {
   size_t count = states.size();
   successors.assign(count, SmallBitVector(count));
@@ -147,5 +173,6 @@ void StateGraph::findComponents(RecurrenceOp op) {
       if (component.isRunInOrder)
         changed |= joinWhatLoopsNeed(op, component);
     }
+    changed |= joinWhatLoopsRead(op);
   }
 }

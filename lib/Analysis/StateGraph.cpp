@@ -9,8 +9,10 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace mlir::linattn;
@@ -47,6 +49,8 @@ private:
 
   bool followTrunk();
   bool followTree();
+  bool followRegions(ReadOp read);
+  bool isSameForAllTokens(Value value);
   void findDependent();
   SmallVector<ReadOp> getReads(Value value);
   bool chooseAxis();
@@ -103,6 +107,55 @@ bool StateFollower::followTrunk() {
   return true;
 }
 
+/// False only for a number that may differ from token to token.
+bool StateFollower::isSameForAllTokens(Value value) {
+  if (auto arg = dyn_cast<BlockArgument>(value)) {
+    if (auto loop = dyn_cast<scf::ForOp>(arg.getOwner()->getParentOp()))
+      return arg == loop.getInductionVar();
+    auto args = op.getInArgs();
+    auto position = llvm::find(args, arg);
+    return position != args.end() &&
+           !op.usesTime(op.getMap(op.getInsMutable()[position - args.begin()]));
+  }
+  Operation *def = value.getDefiningOp();
+  if (auto index = dyn_cast<IndexOp>(def))
+    return index.getDim() != op.getTimeDim();
+  return def->getNumRegions() == 0 &&
+         llvm::all_of(def->getOperands(), [&](Value v) { return isSameForAllTokens(v); });
+}
+
+/// A read inside of loops is one of all tokens if the loops go over all of them at once.
+bool StateFollower::followRegions(ReadOp read) {
+  Operation *outermost = read;
+  while (outermost->getBlock() != &op.getBody().front()) {
+    outermost = outermost->getParentOp();
+    auto loop = dyn_cast<scf::ForOp>(outermost);
+    if (!loop)
+      return fail(read, "a read inside a region that is no loop");
+    for (Value bound : {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})
+      if (!isSameForAllTokens(bound))
+        return fail(read, "a read in a loop whose bounds may differ from token to token");
+  }
+  if (outermost == read)
+    return true;
+  Operation *obstacle = nullptr;
+  outermost->walk<WalkOrder::PreOrder>([&](Operation *nested) {
+    bool isLifted =
+        isa<scf::ForOp, scf::YieldOp, ReadOp>(nested) ||
+        (isSpeculatable(nested) && (OpTrait::hasElementwiseMappableTraits(nested) ||
+                                    nested->hasTrait<OpTrait::ConstantLike>() ||
+                                    isa<linalg::LinalgOp, LiftableOpInterface>(nested)));
+    if (!isLifted)
+      obstacle = nested;
+    return isa<linalg::LinalgOp>(nested) ? WalkResult::skip()
+           : isLifted                    ? WalkResult::advance()
+                                         : WalkResult::interrupt();
+  });
+  return !obstacle ||
+         fail(obstacle,
+              "a read in a loop with this op, which has no form for several tokens at once");
+}
+
 /// From the old state forward to every value that comes from it.
 bool StateFollower::followTree() {
   SmallVector<Value> worklist{op.getStateArgs()[info.index]};
@@ -113,10 +166,8 @@ bool StateFollower::followTree() {
     StateValue state = info.values[value];
     for (OpOperand &use : value.getUses()) {
       Operation *user = use.getOwner();
-      if (auto read = dyn_cast<ReadOp>(user)) {
-        info.reads.push_back(read);
+      if (isa<ReadOp>(user))
         continue;
-      }
       if (isa<YieldOp>(user) && use.getOperandNumber() == yieldOperand)
         continue;
       if (!isa<DecayOp, WriteOp>(user) || use.getOperandNumber() != 0 ||
@@ -132,11 +183,11 @@ bool StateFollower::followTree() {
       worklist.push_back(user->getResult(0));
     }
   }
-  llvm::sort(info.reads, [](ReadOp a, ReadOp b) { return a->isBeforeInBlock(b); });
-  return llvm::all_of(info.reads, [&](ReadOp read) {
-    return read->getBlock() == &op.getBody().front() ||
-           fail(read, "a read inside a region is not followed");
+  op.getBody().walk([&](ReadOp read) {
+    if (info.values.contains(read.getState()))
+      info.reads.push_back(read);
   });
+  return llvm::all_of(info.reads, [&](ReadOp read) { return followRegions(read); });
 }
 
 /// Everything that is computed from reads of this state, other states included.

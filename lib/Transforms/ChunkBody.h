@@ -57,6 +57,8 @@ private:
 
   // Lifting (ChunkBody.cpp).
   LogicalResult get(Value token);
+  LogicalResult prepareReads(Operation *op);
+  FailureOr<Value> readAll(ReadOp op);
   LogicalResult getUsed(Operation *op, function_ref<LogicalResult(Value)> getter);
   LogicalResult getZeroed(Value token, const StateInfo &info, Lifting &overlay);
   Value getChunk(Value token);

@@ -106,6 +106,7 @@ private:
   void findSources(RecurrenceOp op);
   void findComponents(RecurrenceOp op);
   bool joinWhatLoopsNeed(RecurrenceOp op, const StateComponent &component);
+  bool joinWhatLoopsRead(RecurrenceOp op);
 
   std::vector<StateInfo> states;
   std::vector<StateComponent> components;
