@@ -123,6 +123,10 @@ void StateGraph::findComponents(RecurrenceOp op) {
     for (unsigned from : seen.set_bits())
       successors[from].set(to);
   }
+  for (const StateLevels &group : levels)
+    for (unsigned a : group.states)
+      for (unsigned b : group.states)
+        successors[a].set(b);
   bool changed = true;
   while (changed) {
     for (size_t via = 0; via < count; ++via)
@@ -151,7 +155,9 @@ void StateGraph::findComponents(RecurrenceOp op) {
     }
     changed = false;
     for (StateComponent &component : components) {
-      bool isCircle = component.states.size() > 1;
+      const StateLevels *group = getLevels(component.states.front());
+      bool isCircle =
+          component.states.size() > 1 && !(group && group->states == component.states);
       bool isJoint = isCircle && isJointScan(op, component.states);
       for (unsigned state : component.states) {
         StateInfo &info = states[state];
@@ -174,5 +180,6 @@ void StateGraph::findComponents(RecurrenceOp op) {
         changed |= joinWhatLoopsNeed(op, component);
     }
     changed |= joinWhatLoopsRead(op);
+    changed |= dissolveLevels();
   }
 }

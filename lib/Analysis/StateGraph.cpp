@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------------------------------===//
 
+#include "Levels.h"
 #include "ScanForms.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -38,6 +39,7 @@ class StateFollower {
 public:
   StateFollower(RecurrenceOp op, StateInfo &info) : op(op), info(info) {}
   void run();
+  bool check();
 
 private:
   bool fail(Operation *culprit, const Twine &reason) {
@@ -51,7 +53,6 @@ private:
   bool followTree();
   bool followRegions(ReadOp read);
   bool isSameForAllTokens(Value value);
-  void findDependent();
   SmallVector<ReadOp> getReads(Value value);
   bool chooseAxis();
   bool checkDecays();
@@ -63,6 +64,7 @@ private:
 
   RecurrenceOp op;
   StateInfo &info;
+  bool hasConstant = false; ///< of the written value that is looked at
 };
 
 } // namespace
@@ -191,13 +193,14 @@ bool StateFollower::followTree() {
 }
 
 /// Everything that is computed from reads of this state, other states included.
-void StateFollower::findDependent() {
+void linattn::findDependent(RecurrenceOp op, StateInfo &info) {
   for (ReadOp read : info.reads)
     info.dependent.insert(read.getResult());
   for (Operation &nested : op.getBody().front()) {
     bool depends = false;
     nested.walk([&](Operation *inner) {
-      depends |= llvm::any_of(inner->getOperands(), [&](Value v) { return isDependent(v); });
+      depends |=
+          llvm::any_of(inner->getOperands(), [&](Value v) { return info.dependent.contains(v); });
     });
     if (depends)
       for (Value result : nested.getResults())
@@ -268,8 +271,10 @@ bool StateFollower::checkDecays() {
 /// Writes `value` as a sum of reads times uniform coefficients, plus what does not depend on reads.
 bool StateFollower::collectTerms(Value value, ReadTerm scale, SmallVectorImpl<ReadTerm> &terms,
                                  Operation *write) {
-  if (!isDependent(value))
+  if (!isDependent(value)) {
+    hasConstant = true;
     return true;
+  }
   Operation *def = value.getDefiningOp();
   if (auto read = dyn_cast_or_null<ReadOp>(def); read && info.values.contains(read.getState())) {
     scale.read = read;
@@ -326,8 +331,10 @@ bool StateFollower::checkWrites() {
     if (!write)
       continue;
     StateWrite entry{write, getVector(write, info.axis), getVector(write, 1 - info.axis), {}};
+    hasConstant = false;
     if (!collectTerms(entry.value, ReadTerm{}, entry.terms, write))
       return false;
+    entry.hasConstant = hasConstant;
     info.writes.push_back(entry);
   }
   return true;
@@ -351,10 +358,17 @@ bool StateFollower::checkReads() {
 void StateFollower::run() {
   if (!followTrunk() || !followTree())
     return;
-  findDependent();
-  // In this order: what a decay or write may be depends on the axis, and terms on valid reads.
-  if (chooseAxis() && checkDecays() && checkWrites())
-    checkReads();
+  findDependent(op, info);
+  check();
+}
+
+/// In this order: what a decay or write may be depends on the axis, and terms on valid reads.
+bool StateFollower::check() {
+  return chooseAxis() && checkDecays() && checkWrites() && checkReads();
+}
+
+bool linattn::checkSteps(RecurrenceOp op, StateInfo &info) {
+  return StateFollower(op, info).check();
 }
 
 StateGraph::StateGraph(RecurrenceOp op) {
@@ -365,6 +379,8 @@ StateGraph::StateGraph(RecurrenceOp op) {
     if (info.stateClass == StateClass::sequential)
       classifyByForm(op, info);
   }
+  levels = findLevels(op, states);
+  joinLevels();
   findSources(op);
   findComponents(op);
 }
@@ -376,13 +392,68 @@ const StateInfo *StateGraph::lookup(Operation *step) const {
   return nullptr;
 }
 
+/// Tells the states of levels what they share.
+void StateGraph::joinLevels() {
+  for (const StateLevels &group : levels)
+    for (auto [number, state] : llvm::enumerate(group.states)) {
+      const StateInfo &shared = group.shared;
+      StateInfo &info = states[state];
+      info.stateClass = StateClass::lowRank;
+      info.form = "";
+      info.axis = shared.axis;
+      info.dependent = shared.dependent;
+      for (auto &[value, seen] : shared.values)
+        if (group.levelOf.lookup(value) == number)
+          info.values[value] = seen;
+      for (const StateWrite &write : shared.writes)
+        if (llvm::is_contained(group.writers.lookup(write.op), number)) {
+          info.trunk.push_back(write.op);
+          info.writes.push_back(write);
+        }
+      for (ReadOp read : shared.reads)
+        if (info.values.contains(read.getState()))
+          info.reads.push_back(read);
+    }
+}
+
+/// Levels of which one has to be run token by token are no levels. True if there are such.
+bool StateGraph::dissolveLevels() {
+  auto isLowRank = [&](unsigned state) {
+    return states[state].stateClass == StateClass::lowRank;
+  };
+  auto last = std::remove_if(levels.begin(), levels.end(), [&](const StateLevels &group) {
+    auto other = llvm::find_if_not(group.states, isLowRank);
+    if (other == group.states.end())
+      return false;
+    for (unsigned state : group.states) {
+      StateInfo &info = states[state];
+      if (!isLowRank(state))
+        continue;
+      info.stateClass = StateClass::sequential;
+      info.culprit = states[*other].culprit;
+      info.reason = states[*other].reason;
+    }
+    return true;
+  });
+  bool changed = last != levels.end();
+  levels.erase(last, levels.end());
+  return changed;
+}
+
+const StateLevels *StateGraph::getLevels(unsigned state) const {
+  auto group = llvm::find_if(levels, [&](const StateLevels &group) {
+    return llvm::is_contained(group.states, state);
+  });
+  return group == levels.end() ? nullptr : &*group;
+}
+
 bool StateGraph::isChunkable() const {
   return llvm::any_of(states, [](const StateInfo &info) {
     return info.stateClass == StateClass::lowRank && (!info.trunk.empty() || !info.reads.empty());
   });
 }
 
-static void printState(raw_ostream &os, const StateInfo &info) {
+static void printState(raw_ostream &os, const StateInfo &info, const StateLevels *levels) {
   os << "  state #" << info.index << ": " << stringifyStateClass(info.stateClass);
   if (!info.form.empty())
     os << " (" << info.form << ")";
@@ -399,11 +470,13 @@ static void printState(raw_ostream &os, const StateInfo &info) {
   if (int64_t others = llvm::count_if(
           info.reads, [&](ReadOp read) { return int64_t(read.getAxis()) != info.axis; }))
     os << " (" << others << " along the other axis)";
+  if (levels && levels->states.size() > 1)
+    os << ", one of " << levels->states.size() << " levels";
   os << "\n";
 }
 
 void StateGraph::print(raw_ostream &os) const {
   for (const StateComponent &component : components)
     for (unsigned state : component.states)
-      printState(os, states[state]);
+      printState(os, states[state], getLevels(state));
 }

@@ -123,6 +123,8 @@ LogicalResult ChunkBody::prepareReads(Operation *op) {
 /// The rows that a read reads when all writes are known.
 FailureOr<Value> ChunkBody::readAll(ReadOp op) {
   Solved &solved = states[graph.lookup(op)->index];
+  if (const StateLevels *group = graph.getLevels(solved.info->index))
+    return readLevel(levels.find(group)->second, op);
   return read(solved, op, SmallVector<bool>(solved.values.size(), true));
 }
 
