@@ -105,8 +105,9 @@ std::optional<Level> LevelFinder::follow(unsigned state) {
 
 /// True if both are computed alike, from counterparts.
 bool LevelFinder::isSame(Value value, Value other) {
-  bool isOfLevels = chain.contains(value) || dependent.contains(value);
-  if (isOfLevels ? counterparts.lookup(value) == other : value == other)
+  if (chain.contains(value))
+    return counterparts.lookup(value) == other;
+  if (value == other && !dependent.contains(value))
     return true;
   Operation *def = value.getDefiningOp(), *otherDef = other.getDefiningOp();
   return def && otherDef && def->getNumRegions() == 0 &&
@@ -137,6 +138,7 @@ static bool isShared(Operation *step, const StateInfo &shared) {
 bool LevelFinder::align(const Level &level, unsigned number, ArrayRef<Operation *> common,
                         StateLevels &group) {
   StateInfo &shared = group.shared;
+  counterparts.clear();
   auto see = [&](Value value, ArrayRef<Operation *> path) {
     shared.values[value] = {SmallVector<Operation *>(path), path.size()};
     group.levelOf[value] = number;
@@ -240,7 +242,6 @@ std::optional<StateLevels> LevelFinder::join(ArrayRef<Level> members) {
     if (isShared(step, shared))
       common.push_back(step);
   shared.trunk.append(common);
-  counterparts.clear();
   for (auto [number, level] : llvm::enumerate(members))
     if (!align(level, number, common, group))
       return std::nullopt;

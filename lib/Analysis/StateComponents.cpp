@@ -169,7 +169,7 @@ void StateGraph::findComponents(RecurrenceOp op) {
           info.reason = ("states #" + Twine(std::min(state, other)) + " and #" +
                          Twine(std::max(state, other)) + " depend on each other")
                             .str();
-          info.culprit = info.trunk.front();
+          info.culprit = info.trunk.empty() ? op.getOperation() : info.trunk.front();
         }
         info.stateClass = isJoint ? StateClass::scan : StateClass::sequential;
         info.form = isJoint ? "matrix" : "";

@@ -57,6 +57,7 @@ private:
   bool chooseAxis();
   bool checkDecays();
   bool checkWrites();
+  bool checkBetween();
   bool checkReads();
   bool isDependent(Value value) { return info.dependent.contains(value); }
   bool collectTerms(Value value, ReadTerm scale, SmallVectorImpl<ReadTerm> &terms,
@@ -251,10 +252,6 @@ bool StateFollower::chooseAxis() {
 }
 
 bool StateFollower::checkDecays() {
-  bool hasSolve = llvm::any_of(info.trunk, [&](Operation *step) {
-    auto write = dyn_cast<WriteOp>(step);
-    return write && (isDependent(write.getAddress()) || isDependent(write.getValue()));
-  });
   for (auto &[value, state] : info.values)
     for (Operation *step : state.path)
       if (auto decay = dyn_cast<DecayOp>(step)) {
@@ -262,8 +259,6 @@ bool StateFollower::checkDecays() {
           return fail(step, "the decay depends on what was read from the state");
         if (decay.getAxes().size() > 1)
           return fail(step, "the decay has a multiplier for every entry of the state");
-        if (hasSolve && !decay.getAxes().empty() && decay.getAxes().front() != info.axis)
-          return fail(step, "the decay is along another axis than the reads that feed writes");
       }
   return true;
 }
@@ -340,6 +335,34 @@ bool StateFollower::checkWrites() {
   return true;
 }
 
+/// Between a read and a write that it feeds, decays may only be along the axis of the read: others
+/// act on columns, each of which would have a transition of its own.
+bool StateFollower::checkBetween() {
+  auto isAcross = [&](Operation *step) {
+    auto decay = dyn_cast<DecayOp>(step);
+    return decay && !decay.getAxes().empty() && decay.getAxes().front() != info.axis;
+  };
+  bool hasAcross = llvm::any_of(info.trunk, isAcross);
+  for (const StateWrite &write : info.writes)
+    for (const ReadTerm &term : write.terms) {
+      const StateValue &seen = info.values.find(ReadOp(term.read).getState())->second;
+      SmallVector<Operation *> between(ArrayRef(seen.path).drop_front(seen.trunkLength));
+      bool hasOwn = llvm::any_of(between, llvm::IsaPred<WriteOp>);
+      for (Operation *step : ArrayRef(info.trunk).drop_front(seen.trunkLength)) {
+        if (step == WriteOp(write.op).getOperation())
+          break;
+        between.push_back(step);
+      }
+      if (auto step = llvm::find_if(between, isAcross); step != between.end())
+        return fail(*step, "the decay is along another axis than a read before it that feeds a "
+                           "write behind it");
+      if (hasAcross && hasOwn)
+        return fail(term.read, "a read of a branch with writes of its own feeds a write, and there "
+                               "are decays along the other axis");
+    }
+  return true;
+}
+
 bool StateFollower::checkReads() {
   DenseSet<Operation *> feeding;
   for (const StateWrite &write : info.writes)
@@ -364,7 +387,7 @@ void StateFollower::run() {
 
 /// In this order: what a decay or write may be depends on the axis, and terms on valid reads.
 bool StateFollower::check() {
-  return chooseAxis() && checkDecays() && checkWrites() && checkReads();
+  return chooseAxis() && checkDecays() && checkWrites() && checkBetween() && checkReads();
 }
 
 bool linattn::checkSteps(RecurrenceOp op, StateInfo &info) {
@@ -385,6 +408,14 @@ StateGraph::StateGraph(RecurrenceOp op) {
   findComponents(op);
 }
 
+bool StateInfo::isSolvedAcross() const {
+  return llvm::any_of(writes, [](const StateWrite &write) { return !write.terms.empty(); }) &&
+         llvm::any_of(trunk, [&](Operation *step) {
+           auto decay = dyn_cast<DecayOp>(step);
+           return decay && !decay.getAxes().empty() && decay.getAxes().front() != axis;
+         });
+}
+
 const StateInfo *StateGraph::lookup(Operation *step) const {
   for (const StateInfo &info : states)
     if (info.values.contains(step->getOperand(0)))
@@ -400,6 +431,7 @@ void StateGraph::joinLevels() {
       StateInfo &info = states[state];
       info.stateClass = StateClass::lowRank;
       info.form = "";
+      info.reason = "";
       info.axis = shared.axis;
       info.dependent = shared.dependent;
       for (auto &[value, seen] : shared.values)

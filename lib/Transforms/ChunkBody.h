@@ -55,7 +55,7 @@ private:
     std::array<std::array<std::optional<Decays>, 2>, 2> products;
     bool isReady = false;
 
-    /// If addresses are solved for, not values (ChunkLevels.cpp): the writes that depend on reads,
+    /// If addresses are solved for, not values (ChunkAddresses.cpp): the writes that depend on reads,
     /// those whose values have a part that does not, and what the former write per row of the old
     /// state, `[C, K]`, and per token of each of the latter, `[C, C]`.
     SmallVector<unsigned> unknown, sources;
@@ -114,9 +114,13 @@ private:
 
   Value decayWhole(Value state, const Decays &decays, int64_t axis);
 
-  // Solved for addresses; states that are mixed (ChunkLevels.cpp).
+  // Solved for addresses (ChunkAddresses.cpp).
   LogicalResult solveAddresses(Solved &solved);
   Value getWeights(Solved &solved, ReadOp op, std::optional<unsigned> source);
+  Value getDiagonal(Value matrix);
+  LogicalResult solveAcross(Solved &solved);
+
+  // States that are mixed (ChunkLevels.cpp).
   FailureOr<Value> getNumbers(Value mix, unsigned state);
   LogicalResult multiplyLevels(SolvedLevels &levels);
   Value getProducts(SolvedLevels &levels, std::optional<int64_t> row, unsigned level,

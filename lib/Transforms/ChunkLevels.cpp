@@ -6,15 +6,8 @@
 //===----------------------------------------------------------------------------------------------===//
 //
 // Token i begins with level l as the sum over m of M_i[l, m] S_m. These numbers commute with what
-// then happens to all levels: decays, and writes of what is read, S -> S + w (alpha r^T S)^T. So
-// the latter change addresses, once for all levels,
-//
-//   Z   what they write per old row of S, and per write that depends on no read: a solve
-//   Y   what a read sees of such a write: the bracket, and brackets times Z
-//   R   where it reads the old states: its address, and brackets times Z
-//
-// and the former scale what comes out, M_i .. M_j+1 between a write and a read. This is also how
-// decays along the other axis get past writes that depend on reads.
+// then happens to all levels, so that addresses are solved for once (ChunkAddresses.cpp), and what
+// the products M_i .. M_j+1 leave of a write of token j in each level weighs what comes out.
 //
 //===----------------------------------------------------------------------------------------------===//
 
@@ -32,63 +25,6 @@ using namespace mlir;
 using namespace mlir::linattn;
 
 static RankedTensorType getTensorType(Value value) { return cast<RankedTensorType>(value.getType()); }
-
-//===----------------------------------------------------------------------------------------------===//
-// Addresses
-//===----------------------------------------------------------------------------------------------===//
-
-/// Solves for what dependent writes write, as a sum of old rows and of what is written otherwise.
-LogicalResult ChunkBody::solveAddresses(Solved &solved) {
-  const StateInfo &info = *solved.info;
-  if (failed(prepare(solved)))
-    return failure();
-  Lifting overlay(rows);
-  for (auto [index, write] : llvm::enumerate(info.writes)) {
-    solved.values.emplace_back();
-    if (!write.terms.empty())
-      solved.unknown.push_back(index);
-    if (!write.hasConstant)
-      continue;
-    FailureOr<Value> constant = getConstant(solved, index, overlay);
-    if (failed(constant))
-      return failure();
-    solved.values.back() = *constant;
-    solved.sources.push_back(index);
-  }
-  if (solved.unknown.empty())
-    return success();
-  FailureOr<Value> matrix = getSystem(solved, solved.unknown);
-  if (failed(matrix))
-    return failure();
-  auto solveFor = [&](function_ref<FailureOr<Value>(ReadOp)> getRows) -> LogicalResult {
-    SmallVector<Value> sides;
-    for (unsigned write : solved.unknown) {
-      FailureOr<Value> side = sumTerms(solved, write, {}, getRows);
-      if (failed(side))
-        return failure();
-      sides.push_back(*side);
-    }
-    solved.passed.push_back(solveSystem(*matrix, sides));
-    return success();
-  };
-  if (failed(solveFor([&](ReadOp op) { return getFirstUse(solved, op, /*toChunkStart=*/true); })))
-    return failure();
-  for (unsigned source : solved.sources)
-    if (failed(solveFor([&](ReadOp op) { return getBracket(solved, op, source, true); })))
-      return failure();
-  return success();
-}
-
-/// What `op` sees of everything that begins at `source`; a null source: of the old state, as an
-/// address.
-Value ChunkBody::getWeights(Solved &solved, ReadOp op, std::optional<unsigned> source) {
-  Value weights = source ? getBracket(solved, op, solved.sources[*source], /*withDiagonal=*/true)
-                         : getFirstUse(solved, op, /*toChunkStart=*/true);
-  for (auto [index, write] : llvm::enumerate(solved.unknown))
-    weights = product(getBracket(solved, op, write, /*withDiagonal=*/true),
-                      solved.passed[source ? 1 + *source : 0][index], weights);
-  return weights;
-}
 
 //===----------------------------------------------------------------------------------------------===//
 // Mixing

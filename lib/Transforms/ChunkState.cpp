@@ -451,6 +451,8 @@ LogicalResult ChunkBody::solve(Solved &solved) {
     return runComponent(*getLoop(token.getStateArgs()[info.index]));
   if (const StateLevels *group = graph.getLevels(info.index))
     return solveLevels(levels.try_emplace(group, *group, solved.state).first->second);
+  if (info.isSolvedAcross())
+    return solveAcross(solved);
   if (failed(prepare(solved)))
     return failure();
   Lifting overlay(rows);

@@ -7,6 +7,7 @@ unnamed_bodies.py.
 
 import numpy as np
 
+from .level_bodies import combine
 from .loop_bodies import both_iterated, iterated, times
 from .unnamed_bodies import K, V, build
 
@@ -135,9 +136,30 @@ def decay_from_a_read(p):
     after(p, p.decay(S, p.sigmoid(p.op("dot", (), r, r)), linear=True))
 
 
-@outside("the decay is along another axis than the reads that feed writes")
-def decay_of_columns_with_an_erase(p):
-    after(p, p.decay(p.state(), p.gate((V,)), (1,)))
+@outside("the decay is along another axis than a read before it that feeds a write behind it")
+def decay_of_columns_between_read_and_write(p):
+    """S' = S diag(e^g) + w (v - b w^T S)^T: every column has a transition of its own."""
+    S, w = p.state(), p.key()
+    change = p.sub(p.vector(), p.scale(p.number(), p.get(S, w)))
+    X = p.put(p.decay(S, p.gate((V,)), (1,)), w, change)
+    p.end(p.get(X, p.key()), S=X)
+
+
+@outside("the decay is along another axis than a read before it that feeds a write behind it")
+def decay_of_columns_of_a_branch_that_feeds(p):
+    S, w = p.state(), p.key()
+    read = p.get(p.decay(S, p.gate((V,)), (1,)), w)
+    X = p.put(p.decay(S, p.gate()), w, p.sub(p.vector(), p.scale(p.number(), read)))
+    p.end(p.get(X, p.key()), S=X)
+
+
+@outside("a read of a branch with writes of its own feeds a write, and there are decays along")
+def branch_with_a_write_feeds_a_state_with_decays_of_columns(p):
+    S, w = p.state(), p.key()
+    X = p.decay(S, p.gate((V,)), (1,))
+    read = p.get(p.put(X, p.key(), p.vector()), w)
+    X = p.put(X, w, p.sub(p.vector(), p.scale(p.number(), read)))
+    p.end(p.get(X, p.key()), S=X)
 
 
 @outside("the decay has a multiplier for every entry of the state")
@@ -222,6 +244,75 @@ def states_in_a_circle(p):
     A1 = p.put(p.decay(A, p.number(-2, -1)), p.key(), p.scale(p.number(0, 0.5), p.get(Z, p.key())))
     Z1 = p.put(p.decay(Z, p.number(-2, -1)), p.key(), p.sub(p.vector(), p.get(A1, p.key())))
     p.end(p.get(Z1, p.key()), A=A1, Z=Z1)
+
+
+def mixed(p, step):
+    """A and B are mixed, and `step` changes each of them."""
+    A, B = p.state("A"), p.state("B")
+    A1, B1 = step(0, combine(p, A, B)), step(1, combine(p, A, B))
+    p.end(p.get(A1, p.key()), p.get(B1, p.key()), A=A1, B=B1)
+
+
+@outside("its new value does not come from the old one by decays and writes")
+def mixed_states_with_decays_of_their_own(p):
+    mixed(p, lambda _, S: p.put(p.rows(S, p.gate((K,))), p.key(), p.vector()))
+
+
+@outside("its new value does not come from the old one by decays and writes")
+def mixed_states_with_erases_of_their_own(p):
+    key = p.key()
+    mixed(p, lambda _, S: p.erase(S, key, p.number(), p.vector()))
+
+
+@outside("its new value does not come from the old one by decays and writes")
+def mixed_states_of_which_one_is_erased(p):
+    key, strength = p.key(), p.number()
+    mixed(p, lambda n, S: p.erase(S, key, strength) if n else p.put(S, key, p.vector()))
+
+
+@outside("its new value does not come from the old one by decays and writes")
+def mixed_states_with_one_read(p):
+    """Both write what is read from A."""
+    A, B, key, strength = p.state("A"), p.state("B"), p.key(), p.number(-0.3, 0)
+    A1, B1 = combine(p, A, B), combine(p, A, B)
+    r = p.scale(strength, p.get(A1, key))
+    A1, B1 = (p.put(p.put(S, key, r), p.key(), p.vector()) for S in (A1, B1))
+    p.end(p.get(A1, p.key()), p.get(B1, p.key()), A=A1, B=B1)
+
+
+@outside("its new value does not come from the old one by decays and writes")
+def mixed_states_with_a_write_before_a_decay(p):
+    gate = p.gate((K,))
+    mixed(p, lambda _, S: p.rows(p.put(S, p.key(), p.vector()), gate))
+
+
+@outside("its new value does not come from the old one by decays and writes")
+def mixed_by_what_is_read_from_them(p):
+    """The number of B is read from A'."""
+    A, B = p.state("A"), p.state("B")
+    A1 = p.put(combine(p, A, B), p.key(), p.vector())
+    number = p.sigmoid(p.op("dot", (), p.get(A1, p.key()), p.vector()))
+    B1 = p.put(p.scale(number, B), p.key(), p.vector())
+    p.end(p.get(B1, p.key()), A=A1, B=B1)
+
+
+@outside("its new value does not come from the old one by decays and writes")
+def sum_of_mixed_states_is_read(p):
+    """o = q^T (A + B) of the old states, which are mixed."""
+    A, B = p.state("A"), p.state("B")
+    o = p.get(p.add(A, B), p.key())
+    A1, B1 = (p.put(combine(p, A, B), p.key(), p.vector()) for _ in range(2))
+    p.end(o, p.get(A1, p.key()), p.get(B1, p.key()), A=A1, B=B1)
+
+
+@outside("depend on each other")
+def mixed_states_in_a_circle(p):
+    """A' has what is read from Z', and Z' what is read from A'."""
+    A, B, Z = p.state("A"), p.state("B"), p.state("Z")
+    A1 = p.put(combine(p, A, B), p.key(), p.scale(p.number(0, 0.3), p.get(Z, p.key())))
+    B1 = p.put(combine(p, A, B), p.key(), p.vector())
+    Z1 = p.put(p.decay(Z, p.number(-2, -1)), p.key(), p.get(A1, p.key()))
+    p.end(p.get(Z1, p.key()), A=A1, B=B1, Z=Z1)
 
 
 # ---------------------------------------------------------------------------------------------------

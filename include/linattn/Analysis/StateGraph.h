@@ -73,6 +73,9 @@ struct StateInfo {
   llvm::DenseMap<Value, StateValue> values;
   /// Values of the body that are computed from the state's own reads.
   llvm::DenseSet<Value> dependent;
+
+  /// True if there are decays along the other axis, and writes that depend on reads.
+  bool isSolvedAcross() const;
 };
 
 /// States that depend on each other, directly or in a circle; usually one state.
