@@ -53,8 +53,7 @@ private:
   bool followSum(Value value, Level &level);
   bool isSame(Value value, Value other);
   bool isSame(Operation *step, Operation *other);
-  bool align(const Level &level, unsigned number, ArrayRef<Operation *> common,
-             StateLevels &group);
+  bool align(const Level &level, unsigned number, ArrayRef<Operation *> common, StateLevels &group);
   bool checkUses(ArrayRef<Level> members, const StateLevels &group);
   std::optional<StateLevels> join(ArrayRef<Level> members);
 
@@ -112,9 +111,9 @@ bool LevelFinder::isSame(Value value, Value other) {
   Operation *def = value.getDefiningOp(), *otherDef = other.getDefiningOp();
   return def && otherDef && def->getNumRegions() == 0 &&
          cast<OpResult>(value).getResultNumber() == cast<OpResult>(other).getResultNumber() &&
-         OperationEquivalence::isEquivalentTo(
-             def, otherDef, OperationEquivalence::ignoreValueEquivalence, nullptr,
-             OperationEquivalence::IgnoreLocations) &&
+         OperationEquivalence::isEquivalentTo(def, otherDef,
+                                              OperationEquivalence::ignoreValueEquivalence, nullptr,
+                                              OperationEquivalence::IgnoreLocations) &&
          llvm::all_of(llvm::zip_equal(def->getOperands(), otherDef->getOperands()),
                       [&](auto pair) { return isSame(std::get<0>(pair), std::get<1>(pair)); });
 }
@@ -122,9 +121,9 @@ bool LevelFinder::isSame(Value value, Value other) {
 bool LevelFinder::isSame(Operation *step, Operation *other) {
   return step->getName() == other->getName() &&
          step->getAttrDictionary() == other->getAttrDictionary() &&
-         llvm::all_of(llvm::zip_equal(step->getOperands().drop_front(),
-                                      other->getOperands().drop_front()),
-                      [&](auto pair) { return isSame(std::get<0>(pair), std::get<1>(pair)); });
+         llvm::all_of(
+             llvm::zip_equal(step->getOperands().drop_front(), other->getOperands().drop_front()),
+             [&](auto pair) { return isSame(std::get<0>(pair), std::get<1>(pair)); });
 }
 
 /// True for what happens to all levels: decays, and writes that depend on a level.
@@ -191,8 +190,7 @@ bool LevelFinder::checkUses(ArrayRef<Level> members, const StateLevels &group) {
     auto level = group.levelOf.find(value);
     bool isChain = level != group.levelOf.end();
     if (isa<YieldOp>(user))
-      return isChain && use.getOperandNumber() ==
-                            op.getOuts().size() + group.states[level->second];
+      return isChain && use.getOperandNumber() == op.getOuts().size() + group.states[level->second];
     if (isa<ReadOp>(user))
       return isChain && use.getOperandNumber() == 0 && user->getBlock() == &op.getBody().front();
     if (isOpTriviallyDead(user))

@@ -156,8 +156,7 @@ void StateGraph::findComponents(RecurrenceOp op) {
     changed = false;
     for (StateComponent &component : components) {
       const StateLevels *group = getLevels(component.states.front());
-      bool isCircle =
-          component.states.size() > 1 && !(group && group->states == component.states);
+      bool isCircle = component.states.size() > 1 && !(group && group->states == component.states);
       bool isJoint = isCircle && isJointScan(op, component.states);
       for (unsigned state : component.states) {
         StateInfo &info = states[state];

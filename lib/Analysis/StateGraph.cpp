@@ -450,9 +450,7 @@ void StateGraph::joinLevels() {
 
 /// Levels of which one has to be run token by token are no levels. True if there are such.
 bool StateGraph::dissolveLevels() {
-  auto isLowRank = [&](unsigned state) {
-    return states[state].stateClass == StateClass::lowRank;
-  };
+  auto isLowRank = [&](unsigned state) { return states[state].stateClass == StateClass::lowRank; };
   auto last = std::remove_if(levels.begin(), levels.end(), [&](const StateLevels &group) {
     auto other = llvm::find_if_not(group.states, isLowRank);
     if (other == group.states.end())
@@ -473,9 +471,8 @@ bool StateGraph::dissolveLevels() {
 }
 
 const StateLevels *StateGraph::getLevels(unsigned state) const {
-  auto group = llvm::find_if(levels, [&](const StateLevels &group) {
-    return llvm::is_contained(group.states, state);
-  });
+  auto group = llvm::find_if(
+      levels, [&](const StateLevels &group) { return llvm::is_contained(group.states, state); });
   return group == levels.end() ? nullptr : &*group;
 }
 

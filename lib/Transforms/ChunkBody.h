@@ -55,9 +55,9 @@ private:
     std::array<std::array<std::optional<Decays>, 2>, 2> products;
     bool isReady = false;
 
-    /// If addresses are solved for, not values (ChunkAddresses.cpp): the writes that depend on reads,
-    /// those whose values have a part that does not, and what the former write per row of the old
-    /// state, `[C, K]`, and per token of each of the latter, `[C, C]`.
+    /// If addresses are solved for, not values (ChunkAddresses.cpp): the writes that depend on
+    /// reads, those whose values have a part that does not, and what the former write per row of
+    /// the old state, `[C, K]`, and per token of each of the latter, `[C, C]`.
     SmallVector<unsigned> unknown, sources;
     SmallVector<SmallVector<Value>> passed;
   };
@@ -164,7 +164,7 @@ private:
   DenseSet<Operation *> live;                          ///< ops that outs or states need
   DenseMap<Operation *, const StateComponent *> loops; ///< in whose loop an op is
   DenseMap<const ReadTerm *, Value> coefficients;
-  DenseSet<Value> zeroOnDeadRows;                      ///< results of loops
+  DenseSet<Value> zeroOnDeadRows; ///< results of loops
   SmallVector<Operation *> rowByRow;
 };
 

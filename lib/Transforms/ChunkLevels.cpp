@@ -24,7 +24,9 @@
 using namespace mlir;
 using namespace mlir::linattn;
 
-static RankedTensorType getTensorType(Value value) { return cast<RankedTensorType>(value.getType()); }
+static RankedTensorType getTensorType(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
 
 //===----------------------------------------------------------------------------------------------===//
 // Mixing
@@ -37,9 +39,9 @@ ChunkBody::SolvedLevels::SolvedLevels(const StateLevels &info, Value state)
 /// none.
 FailureOr<Value> ChunkBody::getNumbers(Value mix, unsigned state) {
   auto fill = [&](double value) -> Value {
-    return arith::ConstantOp::create(
-        builder, loc, DenseElementsAttr::get(RankedTensorType::get({rows}, element),
-                                             builder.getFloatAttr(element, value)));
+    return arith::ConstantOp::create(builder, loc,
+                                     DenseElementsAttr::get(RankedTensorType::get({rows}, element),
+                                                            builder.getFloatAttr(element, value)));
   };
   if (mix == token.getStateArgs()[state])
     return fill(1.0);
@@ -73,8 +75,8 @@ FailureOr<Value> ChunkBody::getNumbers(Value mix, unsigned state) {
   if (auto select = dyn_cast<arith::SelectOp>(def)) {
     if (failed(get(select.getCondition())))
       return failure();
-    return Value(arith::SelectOp::create(builder, loc, getChunk(select.getCondition()), parts[0],
-                                         parts[1]));
+    return Value(
+        arith::SelectOp::create(builder, loc, getChunk(select.getCondition()), parts[0], parts[1]));
   }
   OperationState same(loc, def->getName(), parts, {RankedTensorType::get({rows}, element)},
                       def->getAttrs());
@@ -133,7 +135,8 @@ LogicalResult ChunkBody::multiplyLevels(SolvedLevels &levels) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   Value row = loop.getInductionVar();
-  Value now = extractRow(builder, loc, numbers, row, RankedTensorType::get({count, count}, element));
+  Value now =
+      extractRow(builder, loc, numbers, row, RankedTensorType::get({count, count}, element));
   Value next = product(now, loop.getRegionIterArg(0), {});
   for (auto [number, choice] : llvm::enumerate(choices)) {
     Value column = arith::AddIOp::create(builder, loc, row, index(count + rows * number));
@@ -201,11 +204,10 @@ FailureOr<Value> ChunkBody::readLevel(SolvedLevels &levels, ReadOp op) {
   }
   for (auto [source, write] : llvm::enumerate(shared.sources))
     if (isInLevel(levels, source, level))
-      result = product(
-          arith::MulFOp::create(
-              builder, loc, common.weights[source],
-              getProducts(levels, std::nullopt, level, levels.columns[source], true)),
-          shared.values[write], result);
+      result = product(arith::MulFOp::create(
+                           builder, loc, common.weights[source],
+                           getProducts(levels, std::nullopt, level, levels.columns[source], true)),
+                       shared.values[write], result);
   if (!result)
     result = arith::ConstantOp::create(
         builder, loc, builder.getZeroAttr(lifting.getLiftedType(op.getResult().getType())));

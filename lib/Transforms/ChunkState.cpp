@@ -371,8 +371,8 @@ FailureOr<Value> ChunkBody::getConstant(Solved &solved, unsigned write, Lifting 
   return extend(clearDeadRows(constant, value, &info));
 }
 
-/// The matrix of the system of `unknown` writes. Row (token i, write s): what the write reads of the
-/// others.
+/// The matrix of the system of `unknown` writes. Row (token i, write s): what the write reads of
+/// the others.
 FailureOr<Value> ChunkBody::getSystem(Solved &solved, ArrayRef<unsigned> unknown) {
   int64_t count = unknown.size(), size = rows * count;
   SmallVector<SmallVector<Value>> blocks;
@@ -469,9 +469,8 @@ LogicalResult ChunkBody::solve(Solved &solved) {
   }
   SmallVector<Value> sides;
   for (unsigned write : unknown) {
-    FailureOr<Value> side = sumTerms(solved, write, solved.values[write], [&](ReadOp op) {
-      return read(solved, op, known);
-    });
+    FailureOr<Value> side = sumTerms(solved, write, solved.values[write],
+                                     [&](ReadOp op) { return read(solved, op, known); });
     if (failed(side))
       return failure();
     sides.push_back(*side);

@@ -84,14 +84,14 @@ struct StateComponent {
   bool isRunInOrder;            ///< in a loop over the tokens of a chunk
 };
 
-/// Low-rank states that begin a token as sums of each other's old values, with numbers of the token,
-/// and then go through the same decays and writes of what they read; each may add writes of its own
-/// behind them.
+/// Low-rank states that begin a token as sums of each other's old values, with numbers of the
+/// token, and then go through the same decays and writes of what they read; each may add writes of
+/// its own behind them.
 struct StateLevels {
   SmallVector<unsigned> states;
-  SmallVector<Value> mixes; ///< what each of them begins a token with
-  StateInfo shared;         ///< one state to which all of it happens
-  llvm::DenseMap<Value, unsigned> levelOf;                         ///< of the values of `shared`
+  SmallVector<Value> mixes;                ///< what each of them begins a token with
+  StateInfo shared;                        ///< one state to which all of it happens
+  llvm::DenseMap<Value, unsigned> levelOf; ///< of the values of `shared`
   llvm::DenseMap<Operation *, SmallVector<unsigned>> writers; ///< levels that a write changes
 };
 
