@@ -286,6 +286,15 @@ def mixed_states_with_a_write_before_a_decay(p):
     mixed(p, lambda _, S: p.rows(p.put(S, p.key(), p.vector()), gate))
 
 
+@outside("the state itself is an operand of this op")
+def mixed_state_that_goes_on_as_another(p):
+    """A' = A + k v^T + x u^T, B' = A + k v^T."""
+    A, B = p.state("A"), p.state("B")
+    B1 = p.put(A, p.key(), p.vector())
+    A1 = p.put(B1, p.key(), p.vector())
+    p.end(p.get(A1, p.key()), A=A1, B=B1)
+
+
 @outside("its new value does not come from the old one by decays and writes")
 def mixed_by_what_is_read_from_them(p):
     """The number of B is read from A'."""
