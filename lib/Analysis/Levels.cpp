@@ -145,9 +145,8 @@ bool LevelFinder::align(const Level &level, unsigned number, ArrayRef<Operation 
   auto own = llvm::find_if(level.steps, [&](Operation *step) { return !isShared(step, shared); });
   size_t count = own - level.steps.begin();
   // What two levels go through together is seen as one of them.
-  if (llvm::any_of(level.steps, [&](Operation *step) {
-        return group.levelOf.contains(step->getResult(0));
-      }))
+  if (llvm::any_of(level.steps,
+                   [&](Operation *step) { return group.levelOf.contains(step->getResult(0)); }))
     return false;
   // What is 0 at first may begin late.
   if (count > common.size() || (count < common.size() && !level.from.empty()))
