@@ -89,6 +89,32 @@ bool StateGraph::joinWhatLoopsNeed(RecurrenceOp op, const StateComponent &compon
   return changed;
 }
 
+/// A loop is lifted only if all states that it reads have a chunk form. True if states are changed.
+bool StateGraph::joinWhatLoopsRead(RecurrenceOp op) {
+  bool changed = false;
+  for (Operation &nested : op.getBody().front()) {
+    SmallVector<StateInfo *> chunks;
+    ReadOp other;
+    if (nested.getNumRegions() != 0)
+      nested.walk([&](ReadOp read) {
+        auto *info = const_cast<StateInfo *>(lookup(read));
+        if (info && info->stateClass == StateClass::lowRank)
+          chunks.push_back(info);
+        else
+          other = read;
+      });
+    for (StateInfo *info : chunks) {
+      if (!other || info->stateClass != StateClass::lowRank)
+        continue;
+      info->stateClass = StateClass::sequential;
+      info->culprit = other;
+      info->reason = "a loop that reads it reads a state that is run token by token, too";
+      changed = true;
+    }
+  }
+  return changed;
+}
+
 void StateGraph::findComponents(RecurrenceOp op) {
   size_t count = states.size();
   successors.assign(count, SmallBitVector(count));
@@ -97,6 +123,10 @@ void StateGraph::findComponents(RecurrenceOp op) {
     for (unsigned from : seen.set_bits())
       successors[from].set(to);
   }
+  for (const StateLevels &group : levels)
+    for (unsigned a : group.states)
+      for (unsigned b : group.states)
+        successors[a].set(b);
   bool changed = true;
   while (changed) {
     for (size_t via = 0; via < count; ++via)
@@ -125,7 +155,8 @@ void StateGraph::findComponents(RecurrenceOp op) {
     }
     changed = false;
     for (StateComponent &component : components) {
-      bool isCircle = component.states.size() > 1;
+      const StateLevels *group = getLevels(component.states.front());
+      bool isCircle = component.states.size() > 1 && !(group && group->states == component.states);
       bool isJoint = isCircle && isJointScan(op, component.states);
       for (unsigned state : component.states) {
         StateInfo &info = states[state];
@@ -137,7 +168,7 @@ void StateGraph::findComponents(RecurrenceOp op) {
           info.reason = ("states #" + Twine(std::min(state, other)) + " and #" +
                          Twine(std::max(state, other)) + " depend on each other")
                             .str();
-          info.culprit = info.trunk.front();
+          info.culprit = info.trunk.empty() ? op.getOperation() : info.trunk.front();
         }
         info.stateClass = isJoint ? StateClass::scan : StateClass::sequential;
         info.form = isJoint ? "matrix" : "";
@@ -147,5 +178,7 @@ void StateGraph::findComponents(RecurrenceOp op) {
       if (component.isRunInOrder)
         changed |= joinWhatLoopsNeed(op, component);
     }
+    changed |= joinWhatLoopsRead(op);
+    changed |= dissolveLevels();
   }
 }

@@ -5,12 +5,15 @@
 //
 //===----------------------------------------------------------------------------------------------===//
 
+#include "Levels.h"
 #include "ScanForms.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace mlir::linattn;
@@ -36,6 +39,7 @@ class StateFollower {
 public:
   StateFollower(RecurrenceOp op, StateInfo &info) : op(op), info(info) {}
   void run();
+  bool check();
 
 private:
   bool fail(Operation *culprit, const Twine &reason) {
@@ -47,11 +51,13 @@ private:
 
   bool followTrunk();
   bool followTree();
-  void findDependent();
+  bool followRegions(ReadOp read);
+  bool isSameForAllTokens(Value value);
   SmallVector<ReadOp> getReads(Value value);
   bool chooseAxis();
   bool checkDecays();
   bool checkWrites();
+  bool checkBetween();
   bool checkReads();
   bool isDependent(Value value) { return info.dependent.contains(value); }
   bool collectTerms(Value value, ReadTerm scale, SmallVectorImpl<ReadTerm> &terms,
@@ -59,6 +65,7 @@ private:
 
   RecurrenceOp op;
   StateInfo &info;
+  bool hasConstant = false; ///< of the written value that is looked at
 };
 
 } // namespace
@@ -103,6 +110,55 @@ bool StateFollower::followTrunk() {
   return true;
 }
 
+/// False only for a number that may differ from token to token.
+bool StateFollower::isSameForAllTokens(Value value) {
+  if (auto arg = dyn_cast<BlockArgument>(value)) {
+    if (auto loop = dyn_cast<scf::ForOp>(arg.getOwner()->getParentOp()))
+      return arg == loop.getInductionVar();
+    auto args = op.getInArgs();
+    auto position = llvm::find(args, arg);
+    return position != args.end() &&
+           !op.usesTime(op.getMap(op.getInsMutable()[position - args.begin()]));
+  }
+  Operation *def = value.getDefiningOp();
+  if (auto index = dyn_cast<IndexOp>(def))
+    return index.getDim() != op.getTimeDim();
+  return def->getNumRegions() == 0 &&
+         llvm::all_of(def->getOperands(), [&](Value v) { return isSameForAllTokens(v); });
+}
+
+/// A read inside of loops is one of all tokens if the loops go over all of them at once.
+bool StateFollower::followRegions(ReadOp read) {
+  Operation *outermost = read;
+  while (outermost->getBlock() != &op.getBody().front()) {
+    outermost = outermost->getParentOp();
+    auto loop = dyn_cast<scf::ForOp>(outermost);
+    if (!loop)
+      return fail(read, "a read inside a region that is no loop");
+    for (Value bound : {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})
+      if (!isSameForAllTokens(bound))
+        return fail(read, "a read in a loop whose bounds may differ from token to token");
+  }
+  if (outermost == read)
+    return true;
+  Operation *obstacle = nullptr;
+  outermost->walk<WalkOrder::PreOrder>([&](Operation *nested) {
+    bool isLifted =
+        isa<scf::ForOp, scf::YieldOp, ReadOp>(nested) ||
+        (isSpeculatable(nested) && (OpTrait::hasElementwiseMappableTraits(nested) ||
+                                    nested->hasTrait<OpTrait::ConstantLike>() ||
+                                    isa<linalg::LinalgOp, LiftableOpInterface>(nested)));
+    if (!isLifted)
+      obstacle = nested;
+    return isa<linalg::LinalgOp>(nested) ? WalkResult::skip()
+           : isLifted                    ? WalkResult::advance()
+                                         : WalkResult::interrupt();
+  });
+  return !obstacle ||
+         fail(obstacle,
+              "a read in a loop with this op, which has no form for several tokens at once");
+}
+
 /// From the old state forward to every value that comes from it.
 bool StateFollower::followTree() {
   SmallVector<Value> worklist{op.getStateArgs()[info.index]};
@@ -113,10 +169,8 @@ bool StateFollower::followTree() {
     StateValue state = info.values[value];
     for (OpOperand &use : value.getUses()) {
       Operation *user = use.getOwner();
-      if (auto read = dyn_cast<ReadOp>(user)) {
-        info.reads.push_back(read);
+      if (isa<ReadOp>(user))
         continue;
-      }
       if (isa<YieldOp>(user) && use.getOperandNumber() == yieldOperand)
         continue;
       if (!isa<DecayOp, WriteOp>(user) || use.getOperandNumber() != 0 ||
@@ -132,21 +186,22 @@ bool StateFollower::followTree() {
       worklist.push_back(user->getResult(0));
     }
   }
-  llvm::sort(info.reads, [](ReadOp a, ReadOp b) { return a->isBeforeInBlock(b); });
-  return llvm::all_of(info.reads, [&](ReadOp read) {
-    return read->getBlock() == &op.getBody().front() ||
-           fail(read, "a read inside a region is not followed");
+  op.getBody().walk([&](ReadOp read) {
+    if (info.values.contains(read.getState()))
+      info.reads.push_back(read);
   });
+  return llvm::all_of(info.reads, [&](ReadOp read) { return followRegions(read); });
 }
 
 /// Everything that is computed from reads of this state, other states included.
-void StateFollower::findDependent() {
+void linattn::findDependent(RecurrenceOp op, StateInfo &info) {
   for (ReadOp read : info.reads)
     info.dependent.insert(read.getResult());
   for (Operation &nested : op.getBody().front()) {
     bool depends = false;
     nested.walk([&](Operation *inner) {
-      depends |= llvm::any_of(inner->getOperands(), [&](Value v) { return isDependent(v); });
+      depends |=
+          llvm::any_of(inner->getOperands(), [&](Value v) { return info.dependent.contains(v); });
     });
     if (depends)
       for (Value result : nested.getResults())
@@ -197,10 +252,6 @@ bool StateFollower::chooseAxis() {
 }
 
 bool StateFollower::checkDecays() {
-  bool hasSolve = llvm::any_of(info.trunk, [&](Operation *step) {
-    auto write = dyn_cast<WriteOp>(step);
-    return write && (isDependent(write.getAddress()) || isDependent(write.getValue()));
-  });
   for (auto &[value, state] : info.values)
     for (Operation *step : state.path)
       if (auto decay = dyn_cast<DecayOp>(step)) {
@@ -208,8 +259,6 @@ bool StateFollower::checkDecays() {
           return fail(step, "the decay depends on what was read from the state");
         if (decay.getAxes().size() > 1)
           return fail(step, "the decay has a multiplier for every entry of the state");
-        if (hasSolve && !decay.getAxes().empty() && decay.getAxes().front() != info.axis)
-          return fail(step, "the decay is along another axis than the reads that feed writes");
       }
   return true;
 }
@@ -217,8 +266,10 @@ bool StateFollower::checkDecays() {
 /// Writes `value` as a sum of reads times uniform coefficients, plus what does not depend on reads.
 bool StateFollower::collectTerms(Value value, ReadTerm scale, SmallVectorImpl<ReadTerm> &terms,
                                  Operation *write) {
-  if (!isDependent(value))
+  if (!isDependent(value)) {
+    hasConstant = true;
     return true;
+  }
   Operation *def = value.getDefiningOp();
   if (auto read = dyn_cast_or_null<ReadOp>(def); read && info.values.contains(read.getState())) {
     scale.read = read;
@@ -275,10 +326,40 @@ bool StateFollower::checkWrites() {
     if (!write)
       continue;
     StateWrite entry{write, getVector(write, info.axis), getVector(write, 1 - info.axis), {}};
+    hasConstant = false;
     if (!collectTerms(entry.value, ReadTerm{}, entry.terms, write))
       return false;
+    entry.hasConstant = hasConstant;
     info.writes.push_back(entry);
   }
+  return true;
+}
+
+/// Between a read and a write that it feeds, decays may only be along the axis of the read: others
+/// act on columns, each of which would have a transition of its own.
+bool StateFollower::checkBetween() {
+  auto isAcross = [&](Operation *step) {
+    auto decay = dyn_cast<DecayOp>(step);
+    return decay && !decay.getAxes().empty() && decay.getAxes().front() != info.axis;
+  };
+  bool hasAcross = llvm::any_of(info.trunk, isAcross);
+  for (const StateWrite &write : info.writes)
+    for (const ReadTerm &term : write.terms) {
+      const StateValue &seen = info.values.find(ReadOp(term.read).getState())->second;
+      SmallVector<Operation *> between(ArrayRef(seen.path).drop_front(seen.trunkLength));
+      bool hasOwn = llvm::any_of(between, llvm::IsaPred<WriteOp>);
+      for (Operation *step : ArrayRef(info.trunk).drop_front(seen.trunkLength)) {
+        if (step == WriteOp(write.op).getOperation())
+          break;
+        between.push_back(step);
+      }
+      if (auto step = llvm::find_if(between, isAcross); step != between.end())
+        return fail(*step, "the decay is along another axis than a read before it that feeds a "
+                           "write behind it");
+      if (hasAcross && hasOwn)
+        return fail(term.read, "a read of a branch with writes of its own feeds a write, and there "
+                               "are decays along the other axis");
+    }
   return true;
 }
 
@@ -300,10 +381,17 @@ bool StateFollower::checkReads() {
 void StateFollower::run() {
   if (!followTrunk() || !followTree())
     return;
-  findDependent();
-  // In this order: what a decay or write may be depends on the axis, and terms on valid reads.
-  if (chooseAxis() && checkDecays() && checkWrites())
-    checkReads();
+  findDependent(op, info);
+  check();
+}
+
+/// In this order: what a decay or write may be depends on the axis, and terms on valid reads.
+bool StateFollower::check() {
+  return chooseAxis() && checkDecays() && checkWrites() && checkBetween() && checkReads();
+}
+
+bool linattn::checkSteps(RecurrenceOp op, StateInfo &info) {
+  return StateFollower(op, info).check();
 }
 
 StateGraph::StateGraph(RecurrenceOp op) {
@@ -314,8 +402,18 @@ StateGraph::StateGraph(RecurrenceOp op) {
     if (info.stateClass == StateClass::sequential)
       classifyByForm(op, info);
   }
+  levels = findLevels(op, states);
+  joinLevels();
   findSources(op);
   findComponents(op);
+}
+
+bool StateInfo::isSolvedAcross() const {
+  return llvm::any_of(writes, [](const StateWrite &write) { return !write.terms.empty(); }) &&
+         llvm::any_of(trunk, [&](Operation *step) {
+           auto decay = dyn_cast<DecayOp>(step);
+           return decay && !decay.getAxes().empty() && decay.getAxes().front() != axis;
+         });
 }
 
 const StateInfo *StateGraph::lookup(Operation *step) const {
@@ -325,13 +423,66 @@ const StateInfo *StateGraph::lookup(Operation *step) const {
   return nullptr;
 }
 
+/// Tells the states of levels what they share.
+void StateGraph::joinLevels() {
+  for (const StateLevels &group : levels)
+    for (auto [number, state] : llvm::enumerate(group.states)) {
+      const StateInfo &shared = group.shared;
+      StateInfo &info = states[state];
+      info.stateClass = StateClass::lowRank;
+      info.form = "";
+      info.reason = "";
+      info.axis = shared.axis;
+      info.dependent = shared.dependent;
+      for (auto &[value, seen] : shared.values)
+        if (group.levelOf.lookup(value) == number)
+          info.values[value] = seen;
+      for (const StateWrite &write : shared.writes)
+        if (llvm::is_contained(group.writers.lookup(write.op), number)) {
+          info.trunk.push_back(write.op);
+          info.writes.push_back(write);
+        }
+      for (ReadOp read : shared.reads)
+        if (info.values.contains(read.getState()))
+          info.reads.push_back(read);
+    }
+}
+
+/// Levels of which one has to be run token by token are no levels. True if there are such.
+bool StateGraph::dissolveLevels() {
+  auto isLowRank = [&](unsigned state) { return states[state].stateClass == StateClass::lowRank; };
+  auto last = std::remove_if(levels.begin(), levels.end(), [&](const StateLevels &group) {
+    auto other = llvm::find_if_not(group.states, isLowRank);
+    if (other == group.states.end())
+      return false;
+    for (unsigned state : group.states) {
+      StateInfo &info = states[state];
+      if (!isLowRank(state))
+        continue;
+      info.stateClass = StateClass::sequential;
+      info.culprit = states[*other].culprit;
+      info.reason = states[*other].reason;
+    }
+    return true;
+  });
+  bool changed = last != levels.end();
+  levels.erase(last, levels.end());
+  return changed;
+}
+
+const StateLevels *StateGraph::getLevels(unsigned state) const {
+  auto group = llvm::find_if(
+      levels, [&](const StateLevels &group) { return llvm::is_contained(group.states, state); });
+  return group == levels.end() ? nullptr : &*group;
+}
+
 bool StateGraph::isChunkable() const {
   return llvm::any_of(states, [](const StateInfo &info) {
     return info.stateClass == StateClass::lowRank && (!info.trunk.empty() || !info.reads.empty());
   });
 }
 
-static void printState(raw_ostream &os, const StateInfo &info) {
+static void printState(raw_ostream &os, const StateInfo &info, const StateLevels *levels) {
   os << "  state #" << info.index << ": " << stringifyStateClass(info.stateClass);
   if (!info.form.empty())
     os << " (" << info.form << ")";
@@ -348,11 +499,13 @@ static void printState(raw_ostream &os, const StateInfo &info) {
   if (int64_t others = llvm::count_if(
           info.reads, [&](ReadOp read) { return int64_t(read.getAxis()) != info.axis; }))
     os << " (" << others << " along the other axis)";
+  if (levels && levels->states.size() > 1)
+    os << ", one of " << levels->states.size() << " levels";
   os << "\n";
 }
 
 void StateGraph::print(raw_ostream &os) const {
   for (const StateComponent &component : components)
     for (unsigned state : component.states)
-      printState(os, states[state]);
+      printState(os, states[state], getLevels(state));
 }

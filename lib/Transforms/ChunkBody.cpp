@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace mlir::linattn;
@@ -36,6 +37,9 @@ LogicalResult ChunkBody::build() {
   }
   for (auto [info, state] : llvm::zip_equal(graph.getStates(), chunk.getStateArgs()))
     states.emplace_back(info, state);
+  lifting.liftRead = [this](Operation *op) {
+    return isStepOfChunk(op) ? readAll(cast<ReadOp>(op)) : FailureOr<Value>();
+  };
   planLoops();
 
   SmallVector<Value> yielded;
@@ -68,25 +72,60 @@ LogicalResult ChunkBody::getUsed(Operation *op, function_ref<LogicalResult(Value
 LogicalResult ChunkBody::get(Value value) {
   if (lifting.contains(value))
     return success();
+  llvm::SaveAndRestore scope(element); // of the state that asks
   if (const StateComponent *component = getLoop(value)) {
     Solved &first = states[component->states.front()];
     return first.info->stateClass == StateClass::shift ? shift(first) : runComponent(*component);
   }
   Operation *def = value.getDefiningOp();
-  if (isStepOfChunk(def)) {
-    auto readOp = cast<ReadOp>(def);
-    Solved &solved = states[graph.lookup(readOp)->index];
-    if (failed(solve(solved)))
-      return failure();
-    FailureOr<Value> result = read(solved, readOp, SmallVector<bool>(solved.values.size(), true));
-    if (failed(result))
-      return failure();
-    lifting.setLifted(value, *result);
-    return success();
+  bool readsChunk = isStepOfChunk(def);
+  if (readsChunk && failed(prepareReads(def)))
+    return failure();
+  if (auto readOp = dyn_cast<ReadOp>(def); readOp && readsChunk) {
+    FailureOr<Value> result = readAll(readOp);
+    if (succeeded(result))
+      lifting.setLifted(value, *result);
+    return result;
   }
   if (failed(getUsed(def, [&](Value used) { return get(used); })))
     return failure();
-  return success(succeeded(liftOp(builder, def, lifting)) || succeeded(runOp(def)));
+  if (succeeded(liftOp(builder, def, lifting)))
+    return success();
+  culprit = def;
+  return readsChunk ? failure() : runOp(def);
+}
+
+/// Solves the states that `op` reads, itself or inside, and builds what all reads of them share.
+LogicalResult ChunkBody::prepareReads(Operation *op) {
+  WalkResult result = op->walk([&](ReadOp readOp) {
+    if (!isStepOfChunk(readOp))
+      return WalkResult::advance();
+    Solved &solved = states[graph.lookup(readOp)->index];
+    if (failed(solve(solved)))
+      return WalkResult::interrupt();
+    if (readOp == op)
+      return WalkResult::advance();
+    // Inside of a loop: nothing that is kept may be built there.
+    element = cast<RankedTensorType>(solved.state.getType()).getElementType();
+    getDecays(solved, readOp.getAxis(), /*withScalars=*/true);
+    getDecays(solved, 1 - readOp.getAxis(), /*withScalars=*/false);
+    const StateValue &seen = solved.info->values.find(readOp.getState())->second;
+    for (Operation *step : ArrayRef(seen.path).drop_front(seen.trunkLength))
+      if (auto write = dyn_cast<WriteOp>(step))
+        if (failed(get(write.getAddress())) || failed(get(write.getValue())))
+          return WalkResult::interrupt();
+    lifting.setLifted(readOp.getState(), solved.state); // every token sees another state
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+/// The rows that a read reads when all writes are known.
+FailureOr<Value> ChunkBody::readAll(ReadOp op) {
+  Solved &solved = states[graph.lookup(op)->index];
+  if (const StateLevels *group = graph.getLevels(solved.info->index))
+    return readLevel(levels.find(group)->second, op);
+  return read(solved, op, SmallVector<bool>(solved.values.size(), true));
 }
 
 /// Lifts `value` into `overlay` as if everything that is read from the state were 0.

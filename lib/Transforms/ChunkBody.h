@@ -12,6 +12,7 @@
 #include "linattn/Transforms/Lift.h"
 
 #include <array>
+#include <map>
 
 namespace mlir::linattn {
 
@@ -53,10 +54,35 @@ private:
     /// Per axis: of the channels along it, without and with the multipliers of whole tokens.
     std::array<std::array<std::optional<Decays>, 2>, 2> products;
     bool isReady = false;
+
+    /// If addresses are solved for, not values (ChunkAddresses.cpp): the writes that depend on
+    /// reads, those whose values have a part that does not, and what the former write per row of
+    /// the old state, `[C, K]`, and per token of each of the latter, `[C, C]`.
+    SmallVector<unsigned> unknown, sources;
+    SmallVector<SmallVector<Value>> passed;
+  };
+
+  /// What reads at one address see: of the old levels, and of each write.
+  struct Seen {
+    Value address;
+    SmallVector<Value> old, weights;
+  };
+
+  /// Levels while their chunk is built.
+  struct SolvedLevels {
+    SolvedLevels(const StateLevels &info, Value state);
+    const StateLevels *info;
+    Solved shared;
+    SmallVector<llvm::SmallBitVector> reach; ///< levels of which a token or more leaves something
+    Value products;                          ///< `[C, L, columns]`
+    SmallVector<int64_t> columns;            ///< of the sources
+    DenseMap<std::pair<Value, Operation *>, Seen> seen;
   };
 
   // Lifting (ChunkBody.cpp).
   LogicalResult get(Value token);
+  LogicalResult prepareReads(Operation *op);
+  FailureOr<Value> readAll(ReadOp op);
   LogicalResult getUsed(Operation *op, function_ref<LogicalResult(Value)> getter);
   LogicalResult getZeroed(Value token, const StateInfo &info, Lifting &overlay);
   Value getChunk(Value token);
@@ -69,6 +95,11 @@ private:
   LogicalResult prepare(Solved &solved);
   LogicalResult solve(Solved &solved);
   FailureOr<Value> read(Solved &solved, ReadOp op, ArrayRef<bool> include);
+  FailureOr<Value> sumTerms(Solved &solved, unsigned write, Value sum,
+                            function_ref<FailureOr<Value>(ReadOp)> getRows);
+  FailureOr<Value> getConstant(Solved &solved, unsigned write, Lifting &overlay);
+  FailureOr<Value> getSystem(Solved &solved, ArrayRef<unsigned> unknown);
+  SmallVector<Value> solveSystem(Value matrix, ArrayRef<Value> sides);
   FailureOr<Value> getCoefficient(Solved &solved, const ReadTerm &term);
   Factor getFirstDecay(Solved &solved, ReadOp op);
   Value readOld(Solved &solved, ReadOp op);
@@ -81,6 +112,23 @@ private:
   Value getOwn(Solved &solved, ReadOp op, size_t position, Value contracted, Value value);
   Value getAddress(Value token);
   Value finish(Solved &solved);
+
+  Value decayWhole(Value state, const Decays &decays, int64_t axis);
+
+  // Solved for addresses (ChunkAddresses.cpp).
+  LogicalResult solveAddresses(Solved &solved);
+  Value getWeights(Solved &solved, ReadOp op, std::optional<unsigned> source);
+  Value getDiagonal(Value matrix);
+  LogicalResult solveAcross(Solved &solved);
+
+  // States that are mixed (ChunkLevels.cpp).
+  FailureOr<Value> getNumbers(Value mix, unsigned state);
+  LogicalResult multiplyLevels(SolvedLevels &levels);
+  Value getProducts(SolvedLevels &levels, std::optional<int64_t> row, unsigned level,
+                    int64_t column, bool isPair);
+  bool isInLevel(SolvedLevels &levels, unsigned source, unsigned level);
+  FailureOr<Value> readLevel(SolvedLevels &levels, ReadOp op);
+  LogicalResult solveLevels(SolvedLevels &levels);
 
   // Windows of the last tokens (ChunkShift.cpp).
   LogicalResult shift(Solved &solved);
@@ -102,6 +150,7 @@ private:
   Value product(Value matrix, Value rows, Value accumulator);
   Value extend(Value value);
   Value add(Value a, Value b);
+  Value place(Value part, Value whole, ArrayRef<int64_t> offsets, ArrayRef<int64_t> sizes);
 
   OpBuilder &builder;
   Location loc;
@@ -111,10 +160,12 @@ private:
   Lifting lifting;
   Type element; ///< of the state that is being built
   std::vector<Solved> states;
+  std::map<const StateLevels *, SolvedLevels> levels;
   Operation *culprit = nullptr;
   DenseSet<Operation *> live;                          ///< ops that outs or states need
   DenseMap<Operation *, const StateComponent *> loops; ///< in whose loop an op is
-  DenseSet<Value> zeroOnDeadRows;                      ///< results of loops
+  DenseMap<const ReadTerm *, Value> coefficients;
+  DenseSet<Value> zeroOnDeadRows; ///< results of loops
   SmallVector<Operation *> rowByRow;
 };
 

@@ -95,12 +95,16 @@ void ChunkBody::planLoop(const StateComponent &component) {
     loops[nested] = &component;
 }
 
-/// True for reads, decays and writes of a state that has a chunk form.
+/// True for reads, decays and writes of a state that has a chunk form, and for loops with reads.
 bool ChunkBody::isStepOfChunk(Operation *op) {
-  if (!isa<DecayOp, ReadOp, WriteOp>(op))
-    return false;
-  const StateInfo *info = graph.lookup(op);
-  return info && info->stateClass == StateClass::lowRank;
+  return op
+      ->walk([&](Operation *nested) {
+        const StateInfo *info =
+            isa<DecayOp, ReadOp, WriteOp>(nested) ? graph.lookup(nested) : nullptr;
+        bool isStep = info && info->stateClass == StateClass::lowRank;
+        return isStep ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 /// The component in whose loop a value is computed; null if there is none.

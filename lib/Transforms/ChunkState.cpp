@@ -348,6 +348,108 @@ FailureOr<Value> ChunkBody::getCoefficient(Solved &solved, const ReadTerm &term)
   return term.negative ? Value(arith::NegFOp::create(builder, loc, coefficient)) : coefficient;
 }
 
+/// The sum over the reads that feed a write of the rows that `getRows` gives for each, times their
+/// coefficients, behind `sum`.
+FailureOr<Value> ChunkBody::sumTerms(Solved &solved, unsigned write, Value sum,
+                                     function_ref<FailureOr<Value>(ReadOp)> getRows) {
+  for (const ReadTerm &term : solved.info->writes[write].terms) {
+    Value &coefficient = coefficients[&term];
+    if (!coefficient) {
+      FailureOr<Value> made = getCoefficient(solved, term);
+      if (failed(made))
+        return failure();
+      coefficient = *made;
+    }
+    FailureOr<Value> seen = getRows(term.read);
+    if (failed(seen))
+      return failure();
+    sum = add(sum, scaleRows(*seen, coefficient));
+  }
+  return sum;
+}
+
+/// What a write writes if everything that is read from the state is 0.
+FailureOr<Value> ChunkBody::getConstant(Solved &solved, unsigned write, Lifting &overlay) {
+  const StateInfo &info = *solved.info;
+  Value value = info.writes[write].value;
+  if (failed(getZeroed(value, info, overlay)))
+    return failure();
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  element = getType(solved.state).getElementType();
+  Value constant =
+      getLifted(builder, loc, value, overlay, type ? type.getShape() : ArrayRef<int64_t>());
+  return extend(clearDeadRows(constant, value, &info));
+}
+
+/// The matrix of the system of `unknown` writes. Row (token i, write s): what the write reads of
+/// the others.
+FailureOr<Value> ChunkBody::getSystem(Solved &solved, ArrayRef<unsigned> unknown) {
+  int64_t count = unknown.size(), size = rows * count;
+  SmallVector<SmallVector<Value>> blocks;
+  for (unsigned write : unknown) {
+    SmallVector<Value> &row = blocks.emplace_back();
+    for (unsigned other : unknown) {
+      FailureOr<Value> block = sumTerms(solved, write, {}, [&](ReadOp op) {
+        return getBracket(solved, op, other, /*withDiagonal=*/true);
+      });
+      if (failed(block))
+        return failure();
+      row.push_back(*block);
+    }
+  }
+  if (count == 1)
+    return blocks[0][0];
+  Value matrix =
+      createZeros(builder, loc, element,
+                  getAsIndexOpFoldResult(builder.getContext(), {rows, count, rows, count}));
+  for (int64_t row = 0; row < count; ++row)
+    for (int64_t column = 0; column < count; ++column)
+      matrix = place(blocks[row][column], matrix, {0, row, 0, column}, {rows, 1, rows, 1});
+  SmallVector<ReassociationIndices> square{{0, 1}, {2, 3}};
+  return Value(tensor::CollapseShapeOp::create(
+      builder, loc, RankedTensorType::get({size, size}, element), matrix, square));
+}
+
+/// Solves the system for right-hand sides with the rows of each unknown.
+SmallVector<Value> ChunkBody::solveSystem(Value matrix, ArrayRef<Value> sides) {
+  int64_t count = sides.size();
+  if (count == 1)
+    return {SolveOp::create(builder, loc, matrix, sides[0], subchunk)};
+  SmallVector<int64_t> shape(getType(sides[0]).getShape());
+  shape.insert(shape.begin() + 1, count);
+  MLIRContext *context = builder.getContext();
+  Value rhs = createZeros(builder, loc, element, getAsIndexOpFoldResult(context, shape));
+  SmallVector<int64_t> offsets(shape.size(), 0), sizes(shape), ones(shape.size(), 1);
+  sizes[1] = 1;
+  for (auto [row, side] : llvm::enumerate(sides)) {
+    offsets[1] = row;
+    rhs = place(side, rhs, offsets, sizes);
+  }
+  SmallVector<ReassociationIndices> tall{{0, 1}};
+  if (shape.size() == 3)
+    tall.push_back({2});
+  Value stacked = tensor::CollapseShapeOp::create(builder, loc, rhs, tall);
+  stacked = SolveOp::create(builder, loc, matrix, stacked, subchunk);
+  Value split = tensor::ExpandShapeOp::create(builder, loc, getType(rhs), stacked, tall);
+  SmallVector<Value> results;
+  for (int64_t row = 0; row < count; ++row) {
+    offsets[1] = row;
+    results.push_back(tensor::ExtractSliceOp::create(
+        builder, loc, getType(sides[row]), split, getAsIndexOpFoldResult(context, offsets),
+        getAsIndexOpFoldResult(context, sizes), getAsIndexOpFoldResult(context, ones)));
+  }
+  return results;
+}
+
+Value ChunkBody::place(Value part, Value whole, ArrayRef<int64_t> offsets,
+                       ArrayRef<int64_t> sizes) {
+  SmallVector<int64_t> ones(offsets.size(), 1);
+  MLIRContext *context = builder.getContext();
+  return tensor::InsertSliceOp::create(
+      builder, loc, part, whole, getAsIndexOpFoldResult(context, offsets),
+      getAsIndexOpFoldResult(context, sizes), getAsIndexOpFoldResult(context, ones));
+}
+
 /// Finds what every write of the trunk writes.
 LogicalResult ChunkBody::solve(Solved &solved) {
   if (solved.isReady)
@@ -357,112 +459,47 @@ LogicalResult ChunkBody::solve(Solved &solved) {
     return shift(solved);
   if (info.stateClass != StateClass::lowRank)
     return runComponent(*getLoop(token.getStateArgs()[info.index]));
+  if (const StateLevels *group = graph.getLevels(info.index))
+    return solveLevels(levels.try_emplace(group, *group, solved.state).first->second);
+  if (info.isSolvedAcross())
+    return solveAcross(solved);
   if (failed(prepare(solved)))
     return failure();
-  // What each write would write if nothing were read.
   Lifting overlay(rows);
   SmallVector<unsigned> unknown;
+  SmallVector<bool> known;
   for (auto [index, write] : llvm::enumerate(info.writes)) {
-    if (failed(getZeroed(write.value, info, overlay)))
+    FailureOr<Value> constant = getConstant(solved, index, overlay);
+    if (failed(constant))
       return failure();
-    auto type = dyn_cast<RankedTensorType>(write.value.getType());
-    element = getType(solved.state).getElementType();
-    Value constant =
-        getLifted(builder, loc, write.value, overlay, type ? type.getShape() : ArrayRef<int64_t>());
-    solved.values.push_back(extend(clearDeadRows(constant, write.value, &info)));
-    if (!write.terms.empty())
+    solved.values.push_back(*constant);
+    known.push_back(write.terms.empty());
+    if (!known.back())
       unknown.push_back(index);
   }
-  if (unknown.empty()) {
-    solved.isReady = true;
-    return success();
+  SmallVector<Value> sides;
+  for (unsigned write : unknown) {
+    FailureOr<Value> side = sumTerms(solved, write, solved.values[write],
+                                     [&](ReadOp op) { return read(solved, op, known); });
+    if (failed(side))
+      return failure();
+    sides.push_back(*side);
   }
-
-  // Row (token i, write s) of the system: what the write reads of the other unknowns.
-  int64_t count = unknown.size(), size = rows * count;
-  Value matrix, rhs;
-  if (count > 1) {
-    matrix = createZeros(builder, loc, element,
-                         getAsIndexOpFoldResult(builder.getContext(), {rows, count, rows, count}));
-    SmallVector<int64_t> shape(getType(solved.values[unknown[0]]).getShape());
-    shape.insert(shape.begin() + 1, count);
-    rhs = createZeros(builder, loc, element, getAsIndexOpFoldResult(builder.getContext(), shape));
-  }
-  auto place = [&](Value part, Value whole, ArrayRef<int64_t> offsets,
-                   ArrayRef<int64_t> sizes) -> Value {
-    SmallVector<int64_t> ones(offsets.size(), 1);
-    MLIRContext *context = builder.getContext();
-    return tensor::InsertSliceOp::create(
-        builder, loc, part, whole, getAsIndexOpFoldResult(context, offsets),
-        getAsIndexOpFoldResult(context, sizes), getAsIndexOpFoldResult(context, ones));
-  };
-  SmallVector<bool> known(info.writes.size(), true);
-  for (unsigned write : unknown)
-    known[write] = false;
-  for (auto [row, write] : llvm::enumerate(unknown)) {
-    Value constant = solved.values[write];
-    SmallVector<Value> blocks(count);
-    for (const ReadTerm &term : info.writes[write].terms) {
-      FailureOr<Value> coefficient = getCoefficient(solved, term);
-      FailureOr<Value> seen = read(solved, term.read, known);
-      if (failed(coefficient) || failed(seen))
-        return failure();
-      constant = add(constant, scaleRows(*seen, *coefficient));
-      for (auto [column, other] : llvm::enumerate(unknown))
-        blocks[column] = add(blocks[column],
-                             scaleRows(getBracket(solved, term.read, other, true), *coefficient));
-    }
-    if (count == 1) {
-      matrix = blocks[0];
-      rhs = constant;
-      break;
-    }
-    for (int64_t column = 0; column < count; ++column)
-      matrix = place(blocks[column], matrix, {0, int64_t(row), 0, column}, {rows, 1, rows, 1});
-    SmallVector<int64_t> offsets{0, int64_t(row)}, sizes{rows, 1};
-    for (int64_t extent : getType(constant).getShape().drop_front()) {
-      offsets.push_back(0);
-      sizes.push_back(extent);
-    }
-    rhs = place(constant, rhs, offsets, sizes);
-  }
-  if (count == 1) {
-    solved.values[unknown[0]] = SolveOp::create(builder, loc, matrix, rhs, subchunk);
-    solved.isReady = true;
-    return success();
-  }
-  SmallVector<ReassociationIndices> square{{0, 1}, {2, 3}}, tall{{0, 1}};
-  if (getType(rhs).getRank() == 3)
-    tall.push_back({2});
-  RankedTensorType rhsType = getType(rhs);
-  matrix = tensor::CollapseShapeOp::create(
-      builder, loc, RankedTensorType::get({size, size}, element), matrix, square);
-  Value stacked = tensor::CollapseShapeOp::create(builder, loc, rhs, tall);
-  stacked = SolveOp::create(builder, loc, matrix, stacked, subchunk);
-  Value split = tensor::ExpandShapeOp::create(builder, loc, rhsType, stacked, tall);
-  for (auto [row, write] : llvm::enumerate(unknown)) {
-    SmallVector<int64_t> offsets{0, int64_t(row)}, sizes{rows, 1}, ones(rhsType.getRank(), 1);
-    for (int64_t extent : rhsType.getShape().drop_front(2)) {
-      offsets.push_back(0);
-      sizes.push_back(extent);
-    }
-    MLIRContext *context = builder.getContext();
-    solved.values[write] = tensor::ExtractSliceOp::create(
-        builder, loc, getType(solved.values[write]), split,
-        getAsIndexOpFoldResult(context, offsets), getAsIndexOpFoldResult(context, sizes),
-        getAsIndexOpFoldResult(context, ones));
+  if (!unknown.empty()) {
+    FailureOr<Value> matrix = getSystem(solved, unknown);
+    if (failed(matrix))
+      return failure();
+    for (auto [write, value] : llvm::zip_equal(unknown, solveSystem(*matrix, sides)))
+      solved.values[write] = value;
   }
   solved.isReady = true;
   return success();
 }
 
-/// The state after the chunk.
-Value ChunkBody::finish(Solved &solved) {
-  if (solved.after)
-    return solved.after;
-  const StateInfo &info = *solved.info;
-  element = getType(solved.state).getElementType();
-  Value state = solved.state;
+/// The state after the decays of all tokens along `axis`.
+Value ChunkBody::decayWhole(Value state, const Decays &decays, int64_t axis) {
+  if (!decays.total)
+    return state;
   // The product of all tokens: that before the last one, times the last one.
   auto last = [&](Value factor) -> Value {
     RankedTensorType type = getType(factor);
@@ -476,19 +513,23 @@ Value ChunkBody::finish(Solved &solved) {
                                           getAsIndexOpFoldResult(context, {1, type.getDimSize(1)}),
                                           getAsIndexOpFoldResult(context, {1, 1}));
   };
-  auto decay = [&](const Decays &decays, int64_t axis) {
-    if (!decays.total)
-      return;
-    Value whole = arith::MulFOp::create(builder, loc, last(decays.before), last(decays.total));
-    SmallVector<int64_t> axes;
-    if (isa<RankedTensorType>(whole.getType()))
-      axes.push_back(axis);
-    state = DecayOp::create(builder, loc, state, whole, axes, /*linear=*/true);
-  };
+  Value whole = arith::MulFOp::create(builder, loc, last(decays.before), last(decays.total));
+  SmallVector<int64_t> axes;
+  if (isa<RankedTensorType>(whole.getType()))
+    axes.push_back(axis);
+  return DecayOp::create(builder, loc, state, whole, axes, /*linear=*/true);
+}
+
+/// The state after the chunk.
+Value ChunkBody::finish(Solved &solved) {
+  if (solved.after)
+    return solved.after;
+  const StateInfo &info = *solved.info;
+  element = getType(solved.state).getElementType();
   const Decays &inner = getDecays(solved, info.axis, true),
                &outer = getDecays(solved, 1 - info.axis, false);
-  decay(inner, info.axis);
-  decay(outer, 1 - info.axis);
+  Value state = decayWhole(solved.state, inner, info.axis);
+  state = decayWhole(state, outer, 1 - info.axis);
   for (unsigned write = 0; write < info.writes.size(); ++write) {
     Value address = scaleRows(getMoved(solved, write, info.axis, true), inner.behind);
     Value value = scaleRows(getMoved(solved, write, 1 - info.axis, false), outer.behind);

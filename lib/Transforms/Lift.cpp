@@ -219,6 +219,9 @@ LogicalResult linattn::liftOp(OpBuilder &builder, Operation *op, Lifting &liftin
     results = liftLinalg(builder, linalgOp, lifting);
   else if (auto liftable = dyn_cast<LiftableOpInterface>(op))
     results = liftable.lift(builder, lifting);
+  else if (isa<ReadOp>(op) && lifting.liftRead)
+    if (FailureOr<Value> rows = lifting.liftRead(op); succeeded(rows))
+      results = SmallVector<Value>{*rows};
   if (failed(results))
     return failure();
   for (auto [token, result] : llvm::zip_equal(op->getResults(), *results))

@@ -14,6 +14,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 
 using namespace mlir;
 using namespace mlir::linattn;
@@ -268,6 +269,8 @@ struct LiftFor : LiftableOpInterface::ExternalModel<LiftFor, scf::ForOp> {
       if (!yielded.empty())
         scf::YieldOp::create(builder, loop.getLoc(), yielded);
     }
+    // What reads make of decays and written values is the same for all iterations.
+    moveLoopInvariantCode(cast<LoopLikeOpInterface>(lifted.getOperation()));
     SmallVector<Value> results;
     for (auto [result, to, hasRows] :
          llvm::zip_equal(loop.getResults(), lifted.getResults(), carriesRows)) {

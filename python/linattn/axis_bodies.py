@@ -274,3 +274,65 @@ def narrow_value_side_erase(p):
     wide = p.op("extend", (V,), p.key(V, narrow=True))
     X = value_side_erase(p, X, wide, p.number(), p.apply("math.tanh", p.key()))
     p.end(p.get(X, p.key(narrow=True)), S=X)
+
+
+# ---------------------------------------------------------------------------------------------------
+# Decays of columns around erases
+# ---------------------------------------------------------------------------------------------------
+
+
+@inside(batch=2)
+def decay_of_columns_with_an_erase(p):
+    """S' = S diag(e^g);  S'' = S' + w (b (v - w^T S'))^T."""
+    X = p.erase(columns(p, p.state(), p.gate((V,))), p.key(), p.number(), p.vector())
+    p.end(p.get(X, p.key()), S=X)
+
+
+@inside(offsets=[0, 5, 5, 24, 37], reverse=True)
+def erases_between_decays_of_both_axes(p):
+    """Two erases with columns decayed before, between and behind them, and rows as well. Reads of
+    both axes after each step."""
+    p.axis = 1
+    X, outs = p.state(), []
+
+    def see(state):
+        outs.extend([p.get(state, p.key()), across(p, state, p.key(V))])
+        return state
+    X = see(columns(p, see(X), p.gate((V,))))
+    X = see(p.erase(p.rows(X, p.gate((K,))), p.key(), p.number()))
+    X = see(columns(p, p.decay(X, p.gate()), p.number(-1, 1, (V,)), linear=True))
+    X = see(p.put(X, p.key(), p.vector()))
+    X = see(p.erase(X, p.key(), p.number(), p.vector()))
+    X = see(columns(p, X, p.gate((V,))))
+    p.end(*outs, S=X)
+
+
+@inside(every=12)
+def one_read_feeds_two_writes_between_decays_of_columns(p):
+    """r = w^T S' is written twice, with a plain write and a decay of rows between;  S' has columns
+    decayed. A branch decays columns for what is read only."""
+    S = p.state()
+    X = p.put(columns(p, S, p.gate((V,))), p.key(), p.vector())
+    r = p.get(X, p.key())
+    X = p.put(X, p.key(), p.scale(p.number(-0.5, 0), r))
+    X = p.put(p.rows(X, p.gate((K,))), p.key(), p.vector())
+    X = p.put(X, p.key(), p.sub(p.vector(), p.scale(p.number(), r)))
+    branch = p.put(columns(p, X, p.gate((V,))), p.key(), p.vector())
+    p.end(p.get(branch, p.key()), p.get(X, p.key()), S=X)
+
+
+@inside()
+def branch_decays_columns_behind_an_erase(p):
+    """An ordinary erase;  what is read of a branch has columns decayed."""
+    X = p.erase(p.rows(p.state(), p.gate((K,))), p.key(), p.number(), p.vector())
+    branch = columns(p, X, p.gate((V,)))
+    p.end(p.get(branch, p.key()), across(p, branch, p.key(V)), S=X)
+
+
+@inside(dtype="f32")
+def narrow_decay_of_columns_with_an_erase(p):
+    """Keys and values in bf16."""
+    X = columns(p, p.state(), p.gate((V,)))
+    v = p.op("extend", (V,), p.vector(narrow=True))
+    X = p.erase(X, p.key(narrow=True), p.number(), v)
+    p.end(p.get(X, p.key(narrow=True)), S=X)

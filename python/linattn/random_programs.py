@@ -30,7 +30,7 @@ from .scan_states import AFFINE, ScanStates
 
 # What breaks the chunk form -> words of the compiler's remark.
 BREAKS = {
-    "decay along the other axis, erase": "along another axis than the reads that feed writes",
+    "decay along the other axis from read to write": "along another axis than a read before it",
     "decay of every entry": "a multiplier for every entry",
     "decay from a read": "the decay depends on what was read",
     "write address from a read": "the address of a write depends on",
@@ -225,14 +225,13 @@ class Generator(ScanStates):
         self.start(name, shape, 1.0)
         self.current, self.reads, self.crossed = name, [], []
         self.feeds, broken = False, self.broken  # feeds: what is read feeds what is written
-        # Decays along the other axis, which have a chunk form if nothing is erased.
+        # Decays along the other axis, which may not lie between a read and a write that it feeds.
         self.columns = bool(self.free) and self.chance(0.25)
         kinds = ["decay", "write", "erase", "erase", "read", "branch", "across", "rows"]
         events = list(rng.choice(kinds, rng.integers(1, 5)))
         events.insert(int(rng.integers(len(events) + 1)), self.pick("write", "erase"))
         events.insert(int(rng.integers(len(events) + 1)), "read")
         if self.columns:
-            events = ["write" if event == "erase" else event for event in events]
             events.insert(int(rng.integers(len(events) + 1)), "decay")
         for event in events:
             getattr(self, event)()
@@ -256,6 +255,8 @@ class Generator(ScanStates):
         if self.columns and self.chance(0.6):
             axes, shape = (1 - self.axis,), self.free
             self.uses("decay along the other axis")
+            if self.feeds:
+                self.uses("decay along the other axis, erase")
         self.uses(f"decay: {'linear ' * linear}{'per channel' if axes else 'scalar'}")
         by = self.multiplier(shape) if linear else self.gate(shape)
         return p.decay(state, by, axes, linear)
@@ -297,7 +298,7 @@ class Generator(ScanStates):
         shape = (count, *self.free)
         matrix = lambda: self.input(
             lambda s: self.rng.uniform(-1, 1, s) / np.sqrt(count * self.size), (count, self.size))
-        kind = self.pick("read", "write", "write" if self.columns else "erase")
+        kind = self.pick("read", "write", "erase")
         self.uses(f"several rows: {kind}")
         if kind == "read":
             self.outs.append(p.read(self.current, matrix(), self.axis))
@@ -341,13 +342,13 @@ class Generator(ScanStates):
             both = p.apply("arith.mulf", p.splat(self.coefficient(), self.free),
                            p.constant(0.8, self.free))
             return p.apply("arith.mulf", both, read)
-        other = self.pick(*self.reads)
+        other = read if self.columns else self.pick(*self.reads)
         return p.apply("arith.addf", scaled(read), p.apply("arith.negf", scaled(other)))
 
     def erase(self):
         """A write that depends on a read of the state as it is now, or was earlier in the token."""
         self.feeds = True
-        if self.reads and self.chance(0.35):
+        if self.reads and not self.columns and self.chance(0.35):
             self.uses("erase from an earlier read")
             read, address = self.pick(*self.reads), self.address(self.size)
         else:
@@ -378,7 +379,7 @@ class Generator(ScanStates):
         read = self.new_read(self.current)
         strength = p.sigmoid(self.number_from(read))
         write = lambda state, value: p.write(state, self.address(self.size), self.axis, value)
-        if kind == "decay along the other axis, erase":
+        if kind == "decay along the other axis from read to write":
             self.current = p.decay(self.current, self.gate(self.free), (1 - self.axis,))
             self.current = write(self.current, p.scale(self.coefficient(), read))
         elif kind == "decay of every entry":

@@ -7,6 +7,8 @@ unnamed_bodies.py.
 
 import numpy as np
 
+from .level_bodies import combine
+from .loop_bodies import both_iterated, iterated, times
 from .unnamed_bodies import K, V, build
 
 BODIES, PARTLY = {}, {}
@@ -22,9 +24,9 @@ def outside(remark, bodies=BODIES, **domain):
     return register
 
 
-def after(p, S, *outs):
+def after(p, S, *outs, size=V):
     """An ordinary end: erase, then read."""
-    X = p.erase(p.decay(S, p.gate()), p.key(), p.number(), p.vector())
+    X = p.erase(p.decay(S, p.gate()), p.key(), p.number(), p.vector(size))
     p.end(p.get(X, p.key()), *outs, S=X)
 
 
@@ -58,33 +60,73 @@ def state_as_an_ordinary_operand(p):
     p.end(p.op("dot", (), X, X), z=X)
 
 
-def summed_by_a_loop(p, S, addition):
-    """3 x^T S, as three reads in a loop."""
-    return p.custom((V,), f"""
-{{name}}_0 = arith.constant dense<0.0> : {{type}}
-{{name}}_a = arith.constant 0 : index
-{{name}}_b = arith.constant 1 : index
-{{name}}_c = arith.constant 3 : index
-{{name}} = scf.for {{name}}_i = {{name}}_a to {{name}}_c step {{name}}_b
-    iter_args({{name}}_s = {{name}}_0) -> ({{type}}) {{{{
-  {{name}}_r = linattn.read {{0}} at {{1}} along 0 : {{t0}}, {{t1}}
-  {{name}}_t = {addition}
-  scf.yield {{name}}_t : {{type}}
-}}}}
-""", lambda state, x: 3 * np.sum(x[:, :, None] * state, axis=1), S, p.key())
-
-
-@outside("a read inside a region is not followed")
-def read_in_a_loop(p):
+@outside("a read in a loop whose bounds may differ from token to token")
+def read_in_a_loop_of_the_tokens_length(p):
+    """o = x^T S, n times, n = 1 where a < 1/2, else 3."""
     S = p.state()
-    after(p, S, summed_by_a_loop(p, S, "linalg.add ins({name}_r, {name}_s : {type}, {type}) "
-                                       "outs({name}_s : {type}) -> {type}"))
+    after(p, S, p.custom((V,), """
+{name}_0 = arith.constant dense<0.0> : {type}
+{name}_a = arith.constant 0 : index
+{name}_b = arith.constant 1 : index
+{name}_c = arith.constant 3 : index
+{name}_h = arith.constant 0.5 : {t2}
+{name}_l = arith.cmpf olt, {2}, {name}_h : {t2}
+{name}_n = arith.select {name}_l, {name}_b, {name}_c : index
+{name} = scf.for {name}_i = {name}_a to {name}_n step {name}_b
+    iter_args({name}_s = {name}_0) -> ({type}) {{
+  {name}_r = linattn.read {0} at {1} along 0 : {t0}, {t1}
+  {name}_t = arith.addf {name}_s, {name}_r : {type}
+  scf.yield {name}_t : {type}
+}}
+""", lambda state, x, a: np.where(a < 0.5, 1, 3)[:, None] * times(state, x), S, p.key(),
+                           p.number()))
 
 
-@outside("a read inside a region is not followed")
-def read_in_a_loop_with_arith(p):
+@outside("a read inside a region that is no loop")
+def read_in_a_branch_of_control_flow(p):
+    """o = x^T S where a > 1/2, else v."""
     S = p.state()
-    after(p, S, summed_by_a_loop(p, S, "arith.addf {name}_s, {name}_r : {type}"))
+    after(p, S, p.custom((V,), """
+{name}_h = arith.constant 0.5 : {t2}
+{name}_c = arith.cmpf ogt, {2}, {name}_h : {t2}
+{name} = scf.if {name}_c -> ({type}) {{
+  {name}_r = linattn.read {0} at {1} along 0 : {t0}, {t1}
+  scf.yield {name}_r : {type}
+}} else {{
+  scf.yield {3} : {type}
+}}
+""", lambda state, x, a, v: np.where(a[:, None] > 0.5, times(state, x), v), S, p.key(),
+                           p.number(), p.vector()))
+
+
+@outside("a read in a loop with this op, which has no form for several tokens at once")
+def read_in_a_loop_with_control_flow(p):
+    """o = x^T S, or 0 where a < 1/2, from a loop of one iteration."""
+    S = p.state()
+    after(p, S, p.custom((V,), """
+{name}_0 = arith.constant dense<0.0> : {type}
+{name}_a = arith.constant 0 : index
+{name}_b = arith.constant 1 : index
+{name}_h = arith.constant 0.5 : {t2}
+{name}_c = arith.cmpf ogt, {2}, {name}_h : {t2}
+{name} = scf.for {name}_i = {name}_a to {name}_b step {name}_b
+    iter_args({name}_s = {name}_0) -> ({type}) {{
+  {name}_r = linattn.read {0} at {1} along 0 : {t0}, {t1}
+  {name}_t = scf.if {name}_c -> ({type}) {{
+    scf.yield {name}_r : {type}
+  }} else {{
+    scf.yield {name}_s : {type}
+  }}
+  scf.yield {name}_t : {type}
+}}
+""", lambda state, x, a: np.where(a[:, None] > 0.5, times(state, x), 0), S, p.key(), p.number()))
+
+
+@outside("a written value is not affine in what was read")
+def update_from_a_loop_of_reads(p):
+    """S' = e^g S + k (x_4)^T with x_i+1 = tanh(x_i^T S) + y."""
+    S = p.state("S", (K, K))
+    after(p, p.put(S, p.key(), iterated(p, S, p.key(), p.key())), size=K)
 
 
 @outside("the decay depends on what was read from the state")
@@ -94,9 +136,30 @@ def decay_from_a_read(p):
     after(p, p.decay(S, p.sigmoid(p.op("dot", (), r, r)), linear=True))
 
 
-@outside("the decay is along another axis than the reads that feed writes")
-def decay_of_columns_with_an_erase(p):
-    after(p, p.decay(p.state(), p.gate((V,)), (1,)))
+@outside("the decay is along another axis than a read before it that feeds a write behind it")
+def decay_of_columns_between_read_and_write(p):
+    """S' = S diag(e^g) + w (v - b w^T S)^T: every column has a transition of its own."""
+    S, w = p.state(), p.key()
+    change = p.sub(p.vector(), p.scale(p.number(), p.get(S, w)))
+    X = p.put(p.decay(S, p.gate((V,)), (1,)), w, change)
+    p.end(p.get(X, p.key()), S=X)
+
+
+@outside("the decay is along another axis than a read before it that feeds a write behind it")
+def decay_of_columns_of_a_branch_that_feeds(p):
+    S, w = p.state(), p.key()
+    read = p.get(p.decay(S, p.gate((V,)), (1,)), w)
+    X = p.put(p.decay(S, p.gate()), w, p.sub(p.vector(), p.scale(p.number(), read)))
+    p.end(p.get(X, p.key()), S=X)
+
+
+@outside("a read of a branch with writes of its own feeds a write, and there are decays along")
+def branch_with_a_write_feeds_a_state_with_decays_of_columns(p):
+    S, w = p.state(), p.key()
+    X = p.decay(S, p.gate((V,)), (1,))
+    read = p.get(p.put(X, p.key(), p.vector()), w)
+    X = p.put(X, w, p.sub(p.vector(), p.scale(p.number(), read)))
+    p.end(p.get(X, p.key()), S=X)
 
 
 @outside("the decay has a multiplier for every entry of the state")
@@ -183,6 +246,84 @@ def states_in_a_circle(p):
     p.end(p.get(Z1, p.key()), A=A1, Z=Z1)
 
 
+def mixed(p, step):
+    """A and B are mixed, and `step` changes each of them."""
+    A, B = p.state("A"), p.state("B")
+    A1, B1 = step(0, combine(p, A, B)), step(1, combine(p, A, B))
+    p.end(p.get(A1, p.key()), p.get(B1, p.key()), A=A1, B=B1)
+
+
+@outside("its new value does not come from the old one by decays and writes")
+def mixed_states_with_decays_of_their_own(p):
+    mixed(p, lambda _, S: p.put(p.rows(S, p.gate((K,))), p.key(), p.vector()))
+
+
+@outside("its new value does not come from the old one by decays and writes")
+def mixed_states_with_erases_of_their_own(p):
+    key = p.key()
+    mixed(p, lambda _, S: p.erase(S, key, p.number(), p.vector()))
+
+
+@outside("its new value does not come from the old one by decays and writes")
+def mixed_states_of_which_one_is_erased(p):
+    key, strength = p.key(), p.number()
+    mixed(p, lambda n, S: p.erase(S, key, strength) if n else p.put(S, key, p.vector()))
+
+
+@outside("its new value does not come from the old one by decays and writes")
+def mixed_states_with_one_read(p):
+    """Both write what is read from A."""
+    A, B, key, strength = p.state("A"), p.state("B"), p.key(), p.number(-0.3, 0)
+    A1, B1 = combine(p, A, B), combine(p, A, B)
+    r = p.scale(strength, p.get(A1, key))
+    A1, B1 = (p.put(p.put(S, key, r), p.key(), p.vector()) for S in (A1, B1))
+    p.end(p.get(A1, p.key()), p.get(B1, p.key()), A=A1, B=B1)
+
+
+@outside("its new value does not come from the old one by decays and writes")
+def mixed_states_with_a_write_before_a_decay(p):
+    gate = p.gate((K,))
+    mixed(p, lambda _, S: p.rows(p.put(S, p.key(), p.vector()), gate))
+
+
+@outside("the state itself is an operand of this op")
+def mixed_state_that_goes_on_as_another(p):
+    """A' = A + k v^T + x u^T, B' = A + k v^T."""
+    A, B = p.state("A"), p.state("B")
+    B1 = p.put(A, p.key(), p.vector())
+    A1 = p.put(B1, p.key(), p.vector())
+    p.end(p.get(A1, p.key()), A=A1, B=B1)
+
+
+@outside("its new value does not come from the old one by decays and writes")
+def mixed_by_what_is_read_from_them(p):
+    """The number of B is read from A'."""
+    A, B = p.state("A"), p.state("B")
+    A1 = p.put(combine(p, A, B), p.key(), p.vector())
+    number = p.sigmoid(p.op("dot", (), p.get(A1, p.key()), p.vector()))
+    B1 = p.put(p.scale(number, B), p.key(), p.vector())
+    p.end(p.get(B1, p.key()), A=A1, B=B1)
+
+
+@outside("its new value does not come from the old one by decays and writes")
+def sum_of_mixed_states_is_read(p):
+    """o = q^T (A + B) of the old states, which are mixed."""
+    A, B = p.state("A"), p.state("B")
+    o = p.get(p.add(A, B), p.key())
+    A1, B1 = (p.put(combine(p, A, B), p.key(), p.vector()) for _ in range(2))
+    p.end(o, p.get(A1, p.key()), p.get(B1, p.key()), A=A1, B=B1)
+
+
+@outside("depend on each other")
+def mixed_states_in_a_circle(p):
+    """A' has what is read from Z', and Z' what is read from A'."""
+    A, B, Z = p.state("A"), p.state("B"), p.state("Z")
+    A1 = p.put(combine(p, A, B), p.key(), p.scale(p.number(0, 0.3), p.get(Z, p.key())))
+    B1 = p.put(combine(p, A, B), p.key(), p.vector())
+    Z1 = p.put(p.decay(Z, p.number(-2, -1)), p.key(), p.get(A1, p.key()))
+    p.end(p.get(Z1, p.key()), A=A1, B=B1, Z=Z1)
+
+
 # ---------------------------------------------------------------------------------------------------
 # With something that runs token by token inside the chunk
 # ---------------------------------------------------------------------------------------------------
@@ -257,6 +398,17 @@ def state_needed_at_every_token(p):
     X = p.put(p.decay(S, p.number(-0.3, 0)), p.key(), p.apply("math.tanh", p.get(Z1, r)))
     Y = p.put(p.decay(A, p.number(-0.3, 0)), p.key(), p.get(X, p.key()))
     p.end(p.get(Y, p.key()), Z=Z1, S=X, A=Y)
+
+
+@outside("a loop that reads it reads a state that is run token by token, too", PARTLY)
+def loop_reads_a_chunk_and_a_scan(p):
+    """S' = S + k y^T, Z' = tanh(Z + k x^T): both are read in one loop; A' = A + k v^T."""
+    S, Z, A = p.state("S", (K, K)), p.state("Z", (K, K)), p.state("A")
+    S1 = p.put(p.decay(S, p.gate()), p.key(), p.key())
+    Z1 = p.apply("math.tanh", p.put(Z, p.key(), p.key()))
+    A1 = p.put(p.decay(A, p.gate()), p.key(), p.vector())
+    p.end(both_iterated(p, S1, Z1, p.key(), p.key(per_token=False)), p.get(A1, p.key()), S=S1, Z=Z1,
+          A=A1)
 
 
 @outside("depend on each other", PARTLY, offsets=[0, 3, 20, 37], reverse=True)

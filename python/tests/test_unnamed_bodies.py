@@ -8,11 +8,13 @@ import pytest
 
 from linattn import numerics, programs, runner
 from linattn.axis_bodies import BODIES as AXES
+from linattn.level_bodies import BODIES as LEVELS
+from linattn.loop_bodies import BODIES as LOOPS
 from linattn.random_programs import all_errors, heads_second
 from linattn.refused_bodies import BODIES as OUTSIDE, PARTLY
 from linattn.unnamed_bodies import BODIES as UNNAMED
 
-INSIDE = UNNAMED | AXES
+INSIDE = UNNAMED | AXES | LOOPS | LEVELS
 BUILDERS = INSIDE | {name: make for name, (make, _) in {**OUTSIDE, **PARTLY}.items()}
 
 

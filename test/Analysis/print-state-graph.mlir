@@ -104,3 +104,30 @@ func.func @value_side(%k: tensor<?x4xf32>, %s: tensor<4x4xf32>, %o: tensor<?x4xf
   }
   return
 }
+
+// Levels: A moves into B where a token says so, and both are decayed and erased alike.
+// CHECK-NEXT: recurrence at
+// CHECK-NEXT: state #0: low-rank along axis 0, 1 writes (1 depend on reads), 1 reads, one of 2 levels
+// CHECK-NEXT: state #1: low-rank along axis 0, 1 writes (1 depend on reads), 1 reads, one of 2 levels
+// CHECK-NEXT: state #2: scan (affine), its new value does not come from the old one by decays and writes (arith.addf)
+func.func @levels(%k: tensor<?x4xf32>, %p: tensor<?xi1>, %s: tensor<4x4xf32>) {
+  %r:3 = linattn.recurrence [time]
+      ins(%k via #vec : tensor<?x4xf32> as %kt : tensor<4xf32>, %p via affine_map<(t) -> (t)> : tensor<?xi1> as %pt : i1)
+      states(%s via #mat : tensor<4x4xf32> as %A : tensor<4x4xf32>, %s via #mat : tensor<4x4xf32> as %B : tensor<4x4xf32>,
+             %s via #mat : tensor<4x4xf32> as %C : tensor<4x4xf32>) {
+    %zero = arith.constant dense<0.0> : tensor<4x4xf32>
+    %one = arith.constant dense<1.0> : tensor<4x4xf32>
+    %A0 = arith.select %pt, %zero, %A : tensor<4x4xf32>
+    %both = arith.addf %A, %B : tensor<4x4xf32>
+    %B0 = arith.select %pt, %both, %B : tensor<4x4xf32>
+    %ra = linattn.read %A0 at %kt along 0 : tensor<4x4xf32>, tensor<4xf32>
+    %na = arith.negf %ra : tensor<4xf32>
+    %A1 = linattn.write %A0 at %kt along 0 value %na : tensor<4x4xf32>, tensor<4xf32>, tensor<4xf32>
+    %rb = linattn.read %B0 at %kt along 0 : tensor<4x4xf32>, tensor<4xf32>
+    %nb = arith.negf %rb : tensor<4xf32>
+    %B1 = linattn.write %B0 at %kt along 0 value %nb : tensor<4x4xf32>, tensor<4xf32>, tensor<4xf32>
+    %C1 = arith.addf %C, %one : tensor<4x4xf32>
+    linattn.yield %A1, %B1, %C1 : tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>
+  }
+  return
+}

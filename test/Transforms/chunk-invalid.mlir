@@ -59,7 +59,7 @@ func.func @decay_depends_on_read(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>, %o: t
 
 // -----
 
-func.func @decay_along_the_other_axis(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>, %o: tensor<?x8xf32>, %s: tensor<8x8xf32>, %z: tensor<8x8xf32>) -> (tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
+func.func @decay_along_the_other_axis_between(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>, %o: tensor<?x8xf32>, %s: tensor<8x8xf32>, %z: tensor<8x8xf32>) -> (tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
   %r:3 = linattn.recurrence [time]
       ins(%k via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %kt : tensor<8xf32>,
           %v via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %vt : tensor<8xf32>)
@@ -67,7 +67,7 @@ func.func @decay_along_the_other_axis(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>, 
       states(%s via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %S : tensor<8x8xf32>,
              %z via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %Z : tensor<8x8xf32>) {
     %q = linattn.read %S at %kt along 0 : tensor<8x8xf32>, tensor<8xf32>
-    // expected-remark @below {{state #0 is run token by token: the decay is along another axis than the reads that feed writes}}
+    // expected-remark @below {{state #0 is run token by token: the decay is along another axis than a read before it that feeds a write behind it}}
     %d = linattn.decay %S by %vt along [1] : tensor<8x8xf32>, tensor<8xf32>
     %n = linattn.write %d at %kt along 0 value %q : tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>
     linattn.yield %q, %n, %Z : tensor<8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
@@ -367,4 +367,49 @@ func.func @circle_of_states(%k: tensor<?x8xf32>, %a: tensor<8x8xf32>, %b: tensor
     linattn.yield %A1, %B1, %C1 : tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
   }
   return %r#0, %r#1, %r#2 : tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+}
+
+// -----
+
+#vec = affine_map<(t, d) -> (t, d)>
+#num = affine_map<(t) -> (t)>
+#mat = affine_map<(t, k, v) -> (k, v)>
+func.func @reads_in_regions(%k: tensor<?x8xf32>, %n: tensor<?xindex>, %p: tensor<?xi1>, %o: tensor<?x8xf32>, %s: tensor<8x8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) {
+  %r:6 = linattn.recurrence [time]
+      ins(%k via #vec : tensor<?x8xf32> as %kt : tensor<8xf32>, %n via #num : tensor<?xindex> as %nt : index,
+          %p via #num : tensor<?xi1> as %pt : i1)
+      outs(%o via #vec : tensor<?x8xf32>, %o via #vec : tensor<?x8xf32>, %o via #vec : tensor<?x8xf32>)
+      states(%s via #mat : tensor<8x8xf32> as %A : tensor<8x8xf32>, %s via #mat : tensor<8x8xf32> as %B : tensor<8x8xf32>,
+             %s via #mat : tensor<8x8xf32> as %C : tensor<8x8xf32>) {
+    %0 = arith.constant 0 : index
+    %1 = arith.constant 1 : index
+    %3 = arith.constant 3 : index
+    %a = scf.for %i = %0 to %nt step %1 iter_args(%x = %kt) -> (tensor<8xf32>) {
+      // expected-remark @below {{state #0 is run token by token: a read in a loop whose bounds may differ from token to token}}
+      %row = linattn.read %A at %x along 0 : tensor<8x8xf32>, tensor<8xf32>
+      scf.yield %row : tensor<8xf32>
+    }
+    %b = scf.if %pt -> tensor<8xf32> {
+      // expected-remark @below {{state #1 is run token by token: a read inside a region that is no loop}}
+      %row = linattn.read %B at %kt along 0 : tensor<8x8xf32>, tensor<8xf32>
+      scf.yield %row : tensor<8xf32>
+    } else {
+      scf.yield %kt : tensor<8xf32>
+    }
+    %c = scf.for %i = %0 to %3 step %1 iter_args(%x = %kt) -> (tensor<8xf32>) {
+      %row = linattn.read %C at %x along 0 : tensor<8x8xf32>, tensor<8xf32>
+      // expected-remark @below {{state #2 is run token by token: a read in a loop with this op, which has no form for several tokens at once}}
+      %y = scf.if %pt -> tensor<8xf32> {
+        scf.yield %row : tensor<8xf32>
+      } else {
+        scf.yield %kt : tensor<8xf32>
+      }
+      scf.yield %y : tensor<8xf32>
+    }
+    %A1 = linattn.write %A at %kt along 0 value %kt : tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>
+    %B1 = linattn.write %B at %kt along 0 value %kt : tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>
+    %C1 = linattn.write %C at %kt along 0 value %kt : tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>
+    linattn.yield %a, %b, %c, %A1, %B1, %C1 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+  }
+  return %r#0, %r#1, %r#2 : tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>
 }

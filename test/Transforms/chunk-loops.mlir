@@ -105,3 +105,45 @@ func.func @not_lifted(%k: tensor<?x4xf32>, %n: tensor<?xindex>, %s: tensor<4x4xf
   }
   return %r : tensor<4x4xf32>
 }
+
+// -----
+
+#vec = affine_map<(t, d) -> (t, d)>
+#num = affine_map<(t) -> (t)>
+#mat = affine_map<(t, k, v) -> (k, v)>
+
+// Each iteration reads the state of every token at an address of its own: from the old state and, by a
+// bracket, from what the tokens before have written. What does not depend on the address is built once.
+// CHECK-LABEL: func @reads_in_a_loop
+// CHECK:       ins({{.*}} as %[[K:.+]] : tensor<8x4xf32>,
+// CHECK:       states({{.*}} as %[[S:.+]] : tensor<4x4xf32>)
+// CHECK:       %[[A:.+]] = math.exp
+// CHECK:       linattn.running_product %[[A]]
+// CHECK:       linattn.running_product reverse %[[A]]
+// CHECK:       %[[X:.+]] = scf.for %{{.+}} = %c0 to %c3 step %c1 iter_args(%[[OLD:.+]] = %[[K]]) -> (tensor<8x4xf32>)
+// CHECK-NOT:     linattn.running_product
+// CHECK:         %[[OF_S:.+]] = linattn.read %[[S]] at %{{.+}} along 0 : tensor<4x4xf32>, tensor<8x4xf32>
+// CHECK:         %[[B:.+]] = linattn.bracket %{{.+}}, %[[K]] decay %[[A]] diagonal
+// CHECK:         %[[ROWS:.+]] = linalg.matmul ins(%[[B]], %[[K]] : tensor<8x8xf32>, tensor<8x4xf32>) outs(%[[OF_S]]
+// CHECK:         %[[NEW:.+]] = math.tanh %[[ROWS]] : tensor<8x4xf32>
+// CHECK:         scf.yield %[[NEW]]
+// CHECK:       linattn.write %{{.+}} at %{{.+}} along 0 value %[[K]]
+func.func @reads_in_a_loop(%k: tensor<?x4xf32>, %g: tensor<?xf32>, %o: tensor<?x4xf32>, %s: tensor<4x4xf32>) -> (tensor<?x4xf32>, tensor<4x4xf32>) {
+  %r:2 = linattn.recurrence [time]
+      ins(%k via #vec : tensor<?x4xf32> as %kt : tensor<4xf32>, %g via #num : tensor<?xf32> as %gt : f32)
+      outs(%o via #vec : tensor<?x4xf32>)
+      states(%s via #mat : tensor<4x4xf32> as %S : tensor<4x4xf32>) {
+    %X = linattn.decay %S by %gt : tensor<4x4xf32>, f32
+    %S1 = linattn.write %X at %kt along 0 value %kt : tensor<4x4xf32>, tensor<4xf32>, tensor<4xf32>
+    %a = arith.constant 0 : index
+    %b = arith.constant 3 : index
+    %c = arith.constant 1 : index
+    %x = scf.for %i = %a to %b step %c iter_args(%old = %kt) -> (tensor<4xf32>) {
+      %row = linattn.read %S1 at %old along 0 : tensor<4x4xf32>, tensor<4xf32>
+      %new = math.tanh %row : tensor<4xf32>
+      scf.yield %new : tensor<4xf32>
+    }
+    linattn.yield %x, %S1 : tensor<4xf32>, tensor<4x4xf32>
+  }
+  return %r#0, %r#1 : tensor<?x4xf32>, tensor<4x4xf32>
+}

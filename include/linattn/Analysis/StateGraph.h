@@ -48,6 +48,7 @@ struct StateWrite {
   WriteOp op;
   Value address, value;
   SmallVector<ReadTerm> terms; ///< empty: the value does not depend on what was read
+  bool hasConstant = false;    ///< it is not only a sum of terms
 };
 
 struct StateInfo {
@@ -72,12 +73,26 @@ struct StateInfo {
   llvm::DenseMap<Value, StateValue> values;
   /// Values of the body that are computed from the state's own reads.
   llvm::DenseSet<Value> dependent;
+
+  /// True if there are decays along the other axis, and writes that depend on reads.
+  bool isSolvedAcross() const;
 };
 
 /// States that depend on each other, directly or in a circle; usually one state.
 struct StateComponent {
   SmallVector<unsigned> states; ///< in order; more than one: all of them are sequential
   bool isRunInOrder;            ///< in a loop over the tokens of a chunk
+};
+
+/// Low-rank states that begin a token as sums of each other's old values, with numbers of the
+/// token, and then go through the same decays and writes of what they read; each may add writes of
+/// its own behind them.
+struct StateLevels {
+  SmallVector<unsigned> states;
+  SmallVector<Value> mixes;                ///< what each of them begins a token with
+  StateInfo shared;                        ///< one state to which all of it happens
+  llvm::DenseMap<Value, unsigned> levelOf; ///< of the values of `shared`
+  llvm::DenseMap<Operation *, SmallVector<unsigned>> writers; ///< levels that a write changes
 };
 
 /// Classifies every state of a recurrence by abstract interpretation of its updates
@@ -91,6 +106,8 @@ public:
   ArrayRef<StateComponent> getComponents() const { return components; }
   /// The state that a read or write works on; null if it is none that the graph follows.
   const StateInfo *lookup(Operation *step) const;
+  /// The levels to which a state belongs; null if it is none.
+  const StateLevels *getLevels(unsigned state) const;
   /// The states from whose values before the token `value` is computed.
   llvm::SmallBitVector getSources(Value value) const { return sources.lookup(value); }
   llvm::SmallBitVector getSources(Operation *op) const;
@@ -102,12 +119,16 @@ public:
   void print(raw_ostream &os) const;
 
 private:
+  void joinLevels();
+  bool dissolveLevels();
   // StateComponents.cpp
   void findSources(RecurrenceOp op);
   void findComponents(RecurrenceOp op);
   bool joinWhatLoopsNeed(RecurrenceOp op, const StateComponent &component);
+  bool joinWhatLoopsRead(RecurrenceOp op);
 
   std::vector<StateInfo> states;
+  std::vector<StateLevels> levels;
   std::vector<StateComponent> components;
   llvm::DenseMap<Value, llvm::SmallBitVector> sources;
   SmallVector<llvm::SmallBitVector> successors; ///< of each state, transitively

@@ -12,6 +12,8 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/DenseMap.h"
 
+#include <functional>
+
 namespace mlir::linattn {
 
 /// What each value of a token has become in a chunk of `rows` tokens: a lifted value with a leading
@@ -34,6 +36,9 @@ public:
   bool isLifted(Value token) const { return values.lookup(token).second; }
   Value lookup(Value token) const { return values.lookup(token).first; }
   void erase(Value token) { values.erase(token); }
+
+  /// How reads inside of a loop become reads of all tokens; without it they have no lifted form.
+  std::function<FailureOr<Value>(Operation *)> liftRead;
 
   /// The lifted form of a type: a leading dim of size `rows`.
   RankedTensorType getLiftedType(Type type) const {

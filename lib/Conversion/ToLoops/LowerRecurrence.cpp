@@ -411,7 +411,11 @@ static void carryInPlace(RewriterBase &rewriter, scf::ForOp loop) {
   rewriter.setInsertionPoint(yield);
   for (auto [value, carried] : llvm::zip_equal(yield->getOpOperands(), loop.getRegionIterArgs())) {
     auto def = value.get().getDefiningOp<DestinationStyleOpInterface>();
-    bool isInPlace = def && def.getTiedOpOperand(cast<OpResult>(value.get()))->get() == carried;
+    OpOperand *init = def ? def.getTiedOpOperand(cast<OpResult>(value.get())) : nullptr;
+    // A linalg op that does not read its init may be given another one later.
+    auto linalgOp = dyn_cast_or_null<linalg::LinalgOp>(def ? def.getOperation() : nullptr);
+    bool isInPlace =
+        init && init->get() == carried && (!linalgOp || linalgOp.payloadUsesValueFromOperand(init));
     if (value.get() != carried && !isInPlace)
       value.set(carry(rewriter, loop.getLoc(), value.get(), carried));
   }

@@ -8,7 +8,7 @@ afresh with it.
 
 import numpy as np
 
-from .system import K, LOW_RANK, SCAN, SEQUENTIAL, V, system
+from .system import K, LOW_RANK, V, system
 
 TOP = 4  # levels 0 .. TOP
 FENWICK = {f"S{level}": LOW_RANK for level in range(TOP + 1)}
@@ -133,7 +133,7 @@ def up_to(result):
     return out, list(np.cumsum(ends, axis=0)[1:])
 
 
-@system(**FENWICK, today=dict.fromkeys(FENWICK, SCAN))
+@system(**FENWICK)
 class log_linear_mamba2:
     """Every level: S' = e^g S, merged before;  S_0 = k v^T;  o = the sum of w_l S_l'^T q."""
 
@@ -155,7 +155,7 @@ class log_linear_mamba2_blocks:
         return up_to(dense(q, k, v, g, weights, None))
 
 
-@system(**FENWICK, today=dict.fromkeys(FENWICK, SEQUENTIAL))
+@system(**FENWICK)
 class log_linear_gdn:
     """Every level: S' = e^g (I - b k k^T) S, merged before;  S_0 = b k v^T;  o as above."""
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..numerics import elu1, l2norm, sigmoid, softplus
-from .system import K, LOW_RANK, SCAN, SEQUENTIAL, V, system
+from .system import K, LOW_RANK, SEQUENTIAL, V, system
 
 # x = (H + diag(L))^-1 q by K + 1 steps; {0}: H, {1}: L, {2}: q.
 CONJUGATE_GRADIENTS = """
@@ -42,7 +42,7 @@ CONJUGATE_GRADIENTS = """
 """.replace("SIZE", str(K + 1))
 
 
-@system(H=LOW_RANK, S=LOW_RANK, today=dict(H=SCAN))
+@system(H=LOW_RANK, S=LOW_RANK)
 class mesa:
     """H' = s(g) H + s(b) k k^T, S' = s(g) S + s(b) k v^T;  o = S'^T (H' + diag(L))^-1 q, unit q, k.
 
