@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------------------------------===//
 
 #include "linattn/Conversion/Passes.h"
+#include "linattn/Conversion/ToCpu.h"
 #include "linattn/Pipelines/Pipelines.h"
 #include "linattn/Transforms/Passes.h"
 
@@ -27,6 +28,12 @@ using namespace mlir::linattn;
 static void addLoopPasses(OpPassManager &pm, const CpuPipelineOptions &options) {
   if (options.chunk > 0)
     pm.addPass(createChunkPass({options.chunk, options.subchunk, /*shortTokens=*/options.chunk}));
+  pm.addPass(createColumnsLastPass());
+  // Tiles of whole rows of registers, as many as the vectoriser takes at once.
+  TileColumnsPassOptions tile;
+  tile.bytes = options.tileBytes;
+  tile.columns = options.vectorBits / 32 * VectorizeOptions().unroll;
+  pm.addPass(createTileColumnsPass(tile));
   pm.addPass(createLinAttnToLoopsPass());
   pm.addPass(createFuseParallelLoopsPass());
   pm.addPass(createConvertElementwiseToLinalgPass());
