@@ -111,7 +111,7 @@ def TileColumnsPass : Pass<"linattn-tile-columns"> {
     is left of the columns becomes a second recurrence. Left alone are recurrences that fit already, that run in chunks, or whose columns cannot be computed apart.
   }];
   let options = [
-    Option<"bytes", "bytes", "int64_t", /*default=*/"16384", "What the states and constants of a tile may take; must be positive">,
+    Option<"bytes", "bytes", "int64_t", /*default=*/"32768", "What the states and constants of a tile may take; must be positive">,
     Option<"columns", "columns", "int64_t", /*default=*/"64", "Tiles are multiples of this many columns; must be positive">];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }

@@ -18,7 +18,7 @@ namespace mlir::linattn {
 class RecurrenceOp;
 
 struct TileColumnsOptions {
-  int64_t bytes = 16 * 1024; ///< what the states and constants of a tile may take
+  int64_t bytes = 32 * 1024; ///< what the states and constants of a tile may take
   int64_t columns = 64;      ///< tiles are multiples of this
 };
 
