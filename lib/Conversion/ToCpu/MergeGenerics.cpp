@@ -233,12 +233,13 @@ struct MergeGenerics : linattn::impl::MergeGenericsPassBase<MergeGenerics> {
 
 void mlir::linattn::populateMergeGenericsPatterns(RewritePatternSet &patterns) {
   patterns.add<BroadcastToGeneric, MergeIntoConsumer, SplatToGeneric>(patterns.getContext());
-  // Elementwise ops into their consumers, but never into a larger iteration space, which would
-  // compute the exponential of a decay once per entry of the state.
+  // Elementwise ops into their consumers, but never into a loop or a larger iteration space, which
+  // would compute the exponential of a decay once per token or per entry of the state.
   linalg::populateElementwiseOpsFusionPatterns(patterns, [](OpOperand *operand) {
     auto producer = operand->get().getDefiningOp<linalg::LinalgOp>();
     auto consumer = cast<linalg::LinalgOp>(operand->getOwner());
-    return producer && producer->hasOneUse() && producer.getNumLoops() == consumer.getNumLoops();
+    return producer && producer->hasOneUse() && producer->getBlock() == consumer->getBlock() &&
+           producer.getNumLoops() == consumer.getNumLoops();
   });
   linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
 }
