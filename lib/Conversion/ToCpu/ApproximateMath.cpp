@@ -31,9 +31,9 @@ static void applyTo(ArrayRef<Operation *> ops, RewritePatternSet &&patterns) {
 
 namespace {
 
-/// e^x = 2^n e^r with n = x / ln 2, rounded, and |r| <= ln 2 / 2: error below 1 unit in the last
-/// place. Half the instructions of upstream's form, which counts where every entry of a state has
-/// its own decay. Infinity above the largest f32, 0 below 2^-125, NaN of NaN.
+/// e^x = 2^n e^r with n = x / ln 2, rounded: to 2 units in the last place, with two thirds of the
+/// instructions of upstream's form, which count where every entry of a state has its own decay.
+/// Infinity above the largest f32, 0 below 2^-126.5, NaN of NaN.
 struct ExpOfVector : OpRewritePattern<math::ExpOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::ExpOp op, PatternRewriter &rewriter) const override {
@@ -53,19 +53,20 @@ struct ExpOfVector : OpRewritePattern<math::ExpOp> {
       Value beyond = arith::CmpFOp::create(rewriter, loc, isBeyond, limit, value);
       return arith::SelectOp::create(rewriter, loc, beyond, limit, value);
     };
-    // The last bits of 1.5 * 2^23 + i are i: adding rounds, and leaves the exponent of 2^(n-1).
-    constexpr float shift = 0x1.8p23f + 126;
-    Value x = clamp(arith::CmpFPredicate::OGT, constant(-87), op.getOperand());
+    // The last bits of 1.5 * 2^23 + i are i: adding rounds, and leaves the exponent of 2^n. With n
+    // at most 127, r goes up to ln 2 for the largest x; else |r| <= ln 2 / 2.
+    constexpr float shift = 0x1.8p23f + 127;
+    Value x = clamp(arith::CmpFPredicate::OGT, constant(-88), op.getOperand());
     Value shifted = fma(x, constant(0x1.715476p0f), constant(shift));
-    shifted = clamp(arith::CmpFPredicate::OLT, constant(shift + 128), shifted);
+    shifted = clamp(arith::CmpFPredicate::OLT, constant(shift + 127), shifted);
     Value n = arith::SubFOp::create(rewriter, loc, shifted, constant(shift));
     // The first part of ln 2 has few digits, so that its products are exact.
     Value r = fma(n, constant(-0.693359375f), x);
     r = fma(n, constant(2.12194440e-4f), r);
-    // 2 e^r, least squares of the relative error; the 2 keeps 2^(n-1) in range up to n = 128.
-    Value sum = constant(2 * 0.001381432f);
-    for (float coefficient : {0.008368852f, 0.0416684f, 0.1666652f, 0.49999994f, 1.0f, 1.0f})
-      sum = fma(sum, r, constant(2 * coefficient));
+    // 1 + r + .., with the least relative error for r from -ln 2 / 2 to 0.7.
+    Value sum = constant(0.00160646439f);
+    for (float coefficient : {0.00833935291f, 0.0416237004f, 0.166668117f, 0.500001967f, 1.0f, 1.0f})
+      sum = fma(sum, r, constant(coefficient));
     auto bitsType = VectorType::get(type.getShape(), rewriter.getI32Type());
     Value bits = arith::BitcastOp::create(rewriter, loc, bitsType, shifted);
     Value digits = arith::ConstantOp::create(
