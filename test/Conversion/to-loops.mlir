@@ -242,3 +242,37 @@ func.func @swap(%x: tensor<?xf32>, %a0: tensor<2xf32>, %b0: tensor<2xf32>) -> (t
   }
   return %a, %b : tensor<2xf32>, tensor<2xf32>
 }
+
+// -----
+
+// What depends on nothing but inputs without time is loaded, transposed and computed before the loop;
+// constants stay, and so does what asks for the token. A transposed state ends in its own buffer.
+// CHECK-LABEL: func.func @same_for_all_tokens(
+// CHECK-SAME:    %[[A:[^:]+]]: tensor<2x4xf32>, %{{[^:]+}}: tensor<?xf32>, %[[S:[^:]+]]: tensor<2x4xf32>
+// CHECK:         %[[AT:.+]] = linalg.transpose ins(%[[A]] : tensor<2x4xf32>)
+// CHECK:         %[[E:.+]] = math.exp %[[AT]] : tensor<4x2xf32>
+// CHECK:         %[[S0:.+]] = linalg.transpose ins(%[[S]] : tensor<2x4xf32>)
+// CHECK:         %[[L:.+]] = scf.for %{{.+}} iter_args(%{{.+}} = %[[S0]])
+// CHECK-NOT:       linalg.transpose
+// CHECK-NOT:       math.exp
+// CHECK:           tensor.splat
+// CHECK:           arith.mulf %[[E]], %{{.+}} : tensor<4x2xf32>
+// CHECK:           scf.yield
+// CHECK:         linalg.transpose ins(%[[L]] : tensor<4x2xf32>) outs(%[[S]] : tensor<2x4xf32>)
+#transposed = affine_map<(t, k, v) -> (v, k)>
+func.func @same_for_all_tokens(%a: tensor<2x4xf32>, %x: tensor<?xf32>, %s0: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  %s = linattn.recurrence [time]
+      ins(%a via #transposed : tensor<2x4xf32> as %A : tensor<4x2xf32>, %x via affine_map<(t) -> (t)> : tensor<?xf32> as %xt : f32)
+      states(%s0 via #transposed : tensor<2x4xf32> as %S : tensor<4x2xf32>) {
+    %E = math.exp %A : tensor<4x2xf32>
+    %t = linattn.index 0
+    %i = arith.index_cast %t : index to i32
+    %f = arith.sitofp %i : i32 to f32
+    %y = arith.addf %f, %xt : f32
+    %ys = tensor.splat %y : tensor<4x2xf32>
+    %G = arith.mulf %E, %ys : tensor<4x2xf32>
+    %S1 = linattn.decay %S by linear %G along [0, 1] : tensor<4x2xf32>, tensor<4x2xf32>
+    linattn.yield %S1 : tensor<4x2xf32>
+  }
+  return %s : tensor<2x4xf32>
+}

@@ -100,7 +100,7 @@ def ColumnsLastPass : Pass<"linattn-columns-last"> {
       %y = linattn.read %S1 at %c along 0 : tensor<16x2048xf32>, tensor<16xf32>
     ```
   }];
-  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def TileColumnsPass : Pass<"linattn-tile-columns"> {
