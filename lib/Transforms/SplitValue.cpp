@@ -112,8 +112,8 @@ RecurrenceOp ValueSplitter::build(ArrayRef<Value> inits) {
     maps.push_back(getMap(offset, Value()));
   for (auto [operand, value] : llvm::zip_equal(op.getOutsMutable(), op.getYieldedOuts()))
     maps.push_back(getMap(operand, value));
-  for (auto [operand, arg, init] : llvm::zip_equal(op.getStatesMutable(), op.getStateArgs(),
-                                                   inits.slice(numOuts, numStates))) {
+  for (auto [operand, arg, init] :
+       llvm::zip_equal(op.getStatesMutable(), op.getStateArgs(), inits.slice(numOuts, numStates))) {
     AffineMap map = getMap(operand, arg);
     bool hasColumns = axes.getAxis(arg).has_value();
     states.push_back(hasColumns ? init : repeat(init));

@@ -65,7 +65,8 @@ struct ExpOfVector : OpRewritePattern<math::ExpOp> {
     r = fma(n, constant(2.12194440e-4f), r);
     // 1 + r + .., with the least relative error for r from -ln 2 / 2 to 0.7.
     Value sum = constant(0.00160646439f);
-    for (float coefficient : {0.00833935291f, 0.0416237004f, 0.166668117f, 0.500001967f, 1.0f, 1.0f})
+    for (float coefficient :
+         {0.00833935291f, 0.0416237004f, 0.166668117f, 0.500001967f, 1.0f, 1.0f})
       sum = fma(sum, r, constant(coefficient));
     auto bitsType = VectorType::get(type.getShape(), rewriter.getI32Type());
     Value bits = arith::BitcastOp::create(rewriter, loc, bitsType, shifted);
