@@ -424,7 +424,9 @@ void LoopBuilder::inlineShared(const StepPoint &start) {
     getUsedValuesDefinedAbove(nested.getRegions(), uses);
     auto isConstant = [&](Value value) { return constants.contains(value.getDefiningOp()); };
     bool hasIndex = nested.walk([](IndexOp) { return WalkResult::interrupt(); }).wasInterrupted();
-    if (hasIndex || !llvm::all_of(uses, [&](Value value) { return mapping.contains(value); }))
+    // There may be no token at all.
+    if (hasIndex || !isSpeculatable(&nested) ||
+        !llvm::all_of(uses, [&](Value value) { return mapping.contains(value); }))
       continue;
     rewriter.clone(nested, mapping);
     if (llvm::all_of(uses, isConstant))
