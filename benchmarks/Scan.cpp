@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------------------------------===//
 //
-// h' = e^(dt A) h + (dt x) B^T;  y = h' C + d x. The loop in C++ is compiled with -O3 -march=native;
-// its calls of expf keep the compiler from vectorising it.
+// h' = e^(dt A) h + (dt x) B^T;  y = h' C + d x. The loop in C++ is compiled with -O3
+// -march=native; its calls of expf keep the compiler from vectorising it.
 //
 //===----------------------------------------------------------------------------------------------===//
 
@@ -25,8 +25,8 @@ struct ScanResult {
 };
 
 struct Operands {
-  Array x{T * D, 1}, dt{T * D, 0.1f}, a{D * N, -8}, b{T * N, 1}, c{T * N, 1}, d{D, 1}, out{T * D, 0},
-      state{D * N, 0};
+  Array x{T * D, 1}, dt{T * D, 0.1f}, a{D * N, -8}, b{T * N, 1}, c{T * N, 1}, d{D, 1},
+      out{T * D, 0}, state{D * N, 0};
 };
 
 } // namespace
@@ -49,9 +49,8 @@ static void scan(benchmark::State &bench) {
 BENCHMARK(scan)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 static void runLoop(const float *__restrict x, const float *__restrict dt,
-                    const float *__restrict a, const float *__restrict b,
-                    const float *__restrict c, const float *__restrict d, float *__restrict out,
-                    float *__restrict state) {
+                    const float *__restrict a, const float *__restrict b, const float *__restrict c,
+                    const float *__restrict d, float *__restrict out, float *__restrict state) {
   for (int64_t t = 0; t < T; ++t)
     for (int64_t i = 0; i < D; ++i) {
       float step = dt[t * D + i], value = step * x[t * D + i], sum = 0;

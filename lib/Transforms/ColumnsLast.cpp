@@ -220,12 +220,14 @@ void ColumnMover::move() {
   OpBuilder::InsertionGuard guard(rewriter);
   Block &body = op.getBody().front();
   // Attributes of named ops speak of axes; loops and maps do not.
-  for (Operation &nested : llvm::make_early_inc_range(body.without_terminator()))
-    if (auto named = dyn_cast<linalg::LinalgOp>(nested); named && touchesMoved(&nested)) {
-      rewriter.setInsertionPoint(named);
-      if (!isa<GenericOp>(named))
-        (void)linalg::generalizeNamedOp(rewriter, named);
-    }
+  SmallVector<linalg::LinalgOp> named;
+  for (auto linalgOp : body.getOps<linalg::LinalgOp>())
+    if (!isa<GenericOp>(linalgOp) && touchesMoved(linalgOp))
+      named.push_back(linalgOp);
+  for (linalg::LinalgOp linalgOp : named) {
+    rewriter.setInsertionPoint(linalgOp);
+    (void)linalg::generalizeNamedOp(rewriter, linalgOp);
+  }
   axes = ValueAxes(op);
 
   SmallVector<AffineMap> maps;

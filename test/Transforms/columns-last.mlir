@@ -91,3 +91,39 @@ func.func @generic(%x: tensor<?x48xf32>, %s: tensor<48x4xf32>) -> (tensor<?x48xf
   }
   return %r#0, %r#1 : tensor<?x48xf32>, tensor<48x4xf32>
 }
+
+// -----
+
+#chan = affine_map<(t, d) -> (t, d)>
+#mat = affine_map<(t, v, k) -> (v, k)>
+
+// Named ops that use results of named ops; a tensor whose columns are last already.
+// CHECK:       #[[ID:.+]] = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK-DAG:   #[[NONE:.+]] = affine_map<(d0, d1) -> ()>
+// CHECK-DAG:   #[[K:.+]] = affine_map<(d0, d1) -> (d0)>
+// CHECK-DAG:   #[[V:.+]] = affine_map<(d0, d1) -> (d1)>
+// CHECK-LABEL: func @named
+// CHECK:         %[[ONES:.+]] = linalg.generic {indexing_maps = [#[[NONE]], #[[ID]]], iterator_types = ["parallel", "parallel"]} ins(%{{.+}} : f32) outs(%{{.+}} : tensor<4x48xf32>)
+// CHECK:         %[[SIN:.+]] = linalg.generic {{.*}} ins(%{{.+}} : tensor<4x48xf32>) outs(%{{.+}} : tensor<4x48xf32>)
+// CHECK:         %[[SUM:.+]] = linalg.generic {{.*}} ins(%[[SIN]], %[[ONES]] : tensor<4x48xf32>, tensor<4x48xf32>)
+// CHECK:         %[[T:.+]] = linalg.generic {indexing_maps = [#[[ID]], #[[ID]]], iterator_types = ["parallel", "parallel"]} ins(%[[SUM]] : tensor<4x48xf32>) outs(%{{.+}} : tensor<4x48xf32>)
+// CHECK:         %[[PLACE:.+]] = linalg.reduce { arith.addf } ins(%[[T]] : tensor<4x48xf32>) outs(%{{.+}} : tensor<48xf32>) dimensions = [0]
+// CHECK:         linalg.generic {indexing_maps = [#[[ID]], #[[K]], #[[V]]], iterator_types = ["reduction", "parallel"]} ins(%[[SUM]], %{{.+}} : tensor<4x48xf32>, tensor<4xf32>) outs(%[[PLACE]] : tensor<48xf32>)
+func.func @named(%x: tensor<?x48xf32>, %c: tensor<?x4xf32>, %s: tensor<48x4xf32>) -> (tensor<?x48xf32>, tensor<48x4xf32>) {
+  %r:2 = linattn.recurrence [time]
+      ins(%x via #chan : tensor<?x48xf32> as %xt : tensor<48xf32>, %c via #chan : tensor<?x4xf32> as %ct : tensor<4xf32>)
+      outs(%x via #chan : tensor<?x48xf32>)
+      states(%s via #mat : tensor<48x4xf32> as %S : tensor<48x4xf32>) {
+    %e = tensor.empty() : tensor<48x4xf32>
+    %one = arith.constant 1.0 : f32
+    %ones = linalg.fill ins(%one : f32) outs(%e : tensor<48x4xf32>) -> tensor<48x4xf32>
+    %sin = linalg.map { math.sin } ins(%S : tensor<48x4xf32>) outs(%e : tensor<48x4xf32>)
+    %S1 = linalg.add ins(%sin, %ones : tensor<48x4xf32>, tensor<48x4xf32>) outs(%e : tensor<48x4xf32>) -> tensor<48x4xf32>
+    %et = tensor.empty() : tensor<4x48xf32>
+    %t = linalg.transpose ins(%S1 : tensor<48x4xf32>) outs(%et : tensor<4x48xf32>) permutation = [1, 0]
+    %y = linalg.reduce { arith.addf } ins(%t : tensor<4x48xf32>) outs(%xt : tensor<48xf32>) dimensions = [0]
+    %z = linalg.matvec ins(%S1, %ct : tensor<48x4xf32>, tensor<4xf32>) outs(%y : tensor<48xf32>) -> tensor<48xf32>
+    linattn.yield %z, %S1 : tensor<48xf32>, tensor<48x4xf32>
+  }
+  return %r#0, %r#1 : tensor<?x48xf32>, tensor<48x4xf32>
+}

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------------------------------===//
 //
-// A block of n rows of n entries is loaded, transposed in registers and stored, in n loads, n stores
-// and n log2 n shuffles. One token of a scan whose state is transposed is mostly this.
+// A block of n rows of n entries is loaded, transposed in registers and stored, in n loads, n
+// stores and n log2 n shuffles. One token of a scan whose state is transposed is mostly this.
 //
 //===----------------------------------------------------------------------------------------------===//
 
@@ -93,8 +93,8 @@ LogicalResult mlir::linattn::vectorizeTransposedCopy(RewriterBase &rewriter, Gen
     }
     SmallVector<Value> rows;
     for (int64_t i = 0; i < n; ++i)
-      rows.push_back(vector::LoadOp::create(rewriter, loc, vectorType, source,
-                                            getIndices(ivs[0], i, ivs[1])));
+      rows.push_back(
+          vector::LoadOp::create(rewriter, loc, vectorType, source, getIndices(ivs[0], i, ivs[1])));
     rows = transposeRows(rewriter, loc, rows);
     for (int64_t i = 0; i < n; ++i)
       vector::StoreOp::create(rewriter, loc, rows[i], target, getIndices(ivs[1], i, ivs[0]));
@@ -107,10 +107,9 @@ LogicalResult mlir::linattn::vectorizeTransposedCopy(RewriterBase &rewriter, Gen
       return memref::SubViewOp::create(rewriter, loc, buffer, offsets, sizes,
                                        ArrayRef<int64_t>{1, 1});
     };
-    linalg::TransposeOp::create(rewriter, loc,
-                                getPart(source, {row, column}, {rowCount, columnCount}),
-                                getPart(target, {column, row}, {columnCount, rowCount}),
-                                ArrayRef<int64_t>{1, 0});
+    linalg::TransposeOp::create(
+        rewriter, loc, getPart(source, {row, column}, {rowCount, columnCount}),
+        getPart(target, {column, row}, {columnCount, rowCount}), ArrayRef<int64_t>{1, 0});
   };
   copyRest(fullRows, 0, numRows - fullRows, numColumns);
   copyRest(0, fullColumns, fullRows, numColumns - fullColumns);
