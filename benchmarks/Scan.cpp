@@ -1,4 +1,4 @@
-//===- Scan.cpp - a scan with an exponential per entry, and the loop one would write -*- C++ -*-===//
+//===- Scan.cpp - an exponential per entry, beside the loop one would write ---------*- C++ -*-===//
 //
 // Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
