@@ -428,7 +428,8 @@ void LoopBuilder::inlineShared(const StepPoint &start) {
     if (hasIndex || !isSpeculatable(&nested) ||
         !llvm::all_of(uses, [&](Value value) { return mapping.contains(value); }))
       continue;
-    rewriter.clone(nested, mapping);
+    Operation *copy = rewriter.clone(nested, mapping);
+    copy->walk([&](scf::ForOp loop) { carryInPlace(rewriter, loop); });
     if (llvm::all_of(uses, isConstant))
       constants.insert(&nested);
     else
