@@ -279,28 +279,37 @@ func.func @same_for_all_tokens(%a: tensor<2x4xf32>, %x: tensor<?xf32>, %s0: tens
 
 // -----
 
-// A loop of the body that is the same for all tokens works in place, too.
-// CHECK-LABEL: func.func @loop_before_the_loop(
-// CHECK:         %[[A:.+]] = scf.for %{{.+}} iter_args(%[[V:.+]] = %{{.+}}) -> (tensor<4xf32>) {
-// CHECK:           %[[T:.+]] = math.tanh
-// CHECK:           %[[C:.+]] = linalg.copy ins(%[[T]] : tensor<4xf32>) outs(%[[V]] : tensor<4xf32>)
-// CHECK:           scf.yield %[[C]]
+// What may update its operand in place stays inside, as the function's input must not change.
+// CHECK-LABEL: func.func @updates(
+// CHECK-NOT:     linalg
 // CHECK:         scf.for
-// CHECK:           arith.mulf %{{.+}}, %[[A]] : tensor<4xf32>
-func.func @loop_before_the_loop(%a: tensor<4xf32>, %x: tensor<?x4xf32>, %s0: tensor<4xf32>) -> tensor<4xf32> {
+// CHECK:           scf.for %{{.+}} iter_args(%[[V:.+]] = %{{.+}}) -> (tensor<4xf32>) {
+// CHECK:             linalg.copy ins(%{{.+}} : tensor<4xf32>) outs(%[[V]] : tensor<4xf32>)
+// CHECK:           linalg.generic {{.*}} outs(%{{.+}} : tensor<4xf32>)
+// CHECK:           linalg.generic {{.*}} outs(%{{.+}} : tensor<4xf32>)
+// CHECK:           scf.yield
+func.func @updates(%a: tensor<4xf32>, %x: tensor<?x4xf32>, %s0: tensor<4xf32>) -> tensor<4xf32> {
   %s = linattn.recurrence [time]
       ins(%a via affine_map<(t, d) -> (d)> : tensor<4xf32> as %at : tensor<4xf32>, %x via affine_map<(t, d) -> (t, d)> : tensor<?x4xf32> as %xt : tensor<4xf32>)
       states(%s0 via affine_map<(t, d) -> (d)> : tensor<4xf32> as %S : tensor<4xf32>) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c3 = arith.constant 3 : index
+    %half = arith.constant 0.5 : f32
     %A = scf.for %i = %c0 to %c3 step %c1 iter_args(%v = %at) -> (tensor<4xf32>) {
-      %sum = arith.addf %v, %at : tensor<4xf32>
-      %next = math.tanh %sum : tensor<4xf32>
+      %next = math.tanh %v : tensor<4xf32>
       scf.yield %next : tensor<4xf32>
     }
+    %B = linattn.decay %at by linear %half : tensor<4xf32>, f32
+    %C = linalg.generic {indexing_maps = [affine_map<(d) -> (d)>], iterator_types = ["parallel"]} outs(%at : tensor<4xf32>) {
+    ^bb0(%o: f32):
+      %t = arith.addf %o, %o : f32
+      linalg.yield %t : f32
+    } -> tensor<4xf32>
     %y = arith.mulf %xt, %A : tensor<4xf32>
-    %S1 = arith.addf %S, %y : tensor<4xf32>
+    %z = arith.mulf %B, %C : tensor<4xf32>
+    %w = arith.mulf %y, %z : tensor<4xf32>
+    %S1 = arith.addf %S, %w : tensor<4xf32>
     linattn.yield %S1 : tensor<4xf32>
   }
   return %s : tensor<4xf32>

@@ -410,6 +410,14 @@ static void carryInPlace(RewriterBase &rewriter, scf::ForOp loop) {
   }
 }
 
+/// True if an op may become one that updates an operand in place. Before the loop nothing would keep
+/// it from updating an input of the function; inside, later tokens need the old value.
+static bool mayUpdate(Operation *op, function_ref<bool(Value)> isConstant) {
+  if (auto destination = dyn_cast<DestinationStyleOpInterface>(op))
+    return !llvm::all_of(destination.getDpsInits(), isConstant);
+  return op->getNumRegions() > 0 || isa<DecayOp, WriteOp>(op);
+}
+
 /// Loads the inputs that do not depend on time, and computes what depends on nothing else, before
 /// the loop. Constants alone stay inside, where they are free: a fill would have to be copied.
 void LoopBuilder::inlineShared(const StepPoint &start) {
@@ -425,11 +433,10 @@ void LoopBuilder::inlineShared(const StepPoint &start) {
     auto isConstant = [&](Value value) { return constants.contains(value.getDefiningOp()); };
     bool hasIndex = nested.walk([](IndexOp) { return WalkResult::interrupt(); }).wasInterrupted();
     // There may be no token at all.
-    if (hasIndex || !isSpeculatable(&nested) ||
+    if (hasIndex || !isSpeculatable(&nested) || mayUpdate(&nested, isConstant) ||
         !llvm::all_of(uses, [&](Value value) { return mapping.contains(value); }))
       continue;
-    Operation *copy = rewriter.clone(nested, mapping);
-    copy->walk([&](scf::ForOp loop) { carryInPlace(rewriter, loop); });
+    rewriter.clone(nested, mapping);
     if (llvm::all_of(uses, isConstant))
       constants.insert(&nested);
     else
