@@ -410,8 +410,8 @@ static void carryInPlace(RewriterBase &rewriter, scf::ForOp loop) {
   }
 }
 
-/// True if an op may become one that updates an operand in place. Before the loop nothing would keep
-/// it from updating an input of the function; inside, later tokens need the old value.
+/// True if an op may become one that updates an operand in place. Before the loop nothing would
+/// keep it from updating an input of the function; inside, later tokens need the old value.
 static bool mayUpdate(Operation *op, function_ref<bool(Value)> isConstant) {
   if (auto destination = dyn_cast<DestinationStyleOpInterface>(op))
     return !llvm::all_of(destination.getDpsInits(), isConstant);
