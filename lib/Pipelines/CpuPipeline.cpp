@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------------------------------===//
 
 #include "linattn/Conversion/Passes.h"
+#include "linattn/Conversion/ToCpu.h"
 #include "linattn/Pipelines/Pipelines.h"
 #include "linattn/Transforms/Passes.h"
 
@@ -29,6 +30,12 @@ static void addLoopPasses(OpPassManager &pm, const CpuPipelineOptions &options) 
   if (options.chunk > 0)
     pm.addPass(
         createChunkPass({Strategy::chunk, options.chunk, options.subchunk, /*splitTail=*/true}));
+  pm.addPass(createColumnsLastPass());
+  // Tiles of whole rows of registers, as many as the vectoriser takes at once.
+  TileColumnsPassOptions tile;
+  tile.bytes = options.tileBytes;
+  tile.columns = options.vectorBits / 32 * VectorizeOptions().unroll;
+  pm.addPass(createTileColumnsPass(tile));
   pm.addPass(createLinAttnToLoopsPass());
   pm.addPass(createCanonicalizerPass()); // of steps that have all their tokens
   pm.addPass(createFuseParallelLoopsPass());

@@ -60,7 +60,7 @@ LogicalResult ChunkBody::solveAddresses(Solved &solved) {
     solved.passed.push_back(solveSystem(*matrix, sides));
     return success();
   };
-  if (failed(solveFor([&](ReadOp op) { return getFirstUse(solved, op, /*toChunkStart=*/true); })))
+  if (failed(solveFor([&](ReadOp op) { return getFirstUse(solved, op); })))
     return failure();
   for (unsigned source : solved.sources)
     if (failed(solveFor([&](ReadOp op) { return getBracket(solved, op, source, true); })))
@@ -72,7 +72,7 @@ LogicalResult ChunkBody::solveAddresses(Solved &solved) {
 /// address.
 Value ChunkBody::getWeights(Solved &solved, ReadOp op, std::optional<unsigned> source) {
   Value weights = source ? getBracket(solved, op, solved.sources[*source], /*withDiagonal=*/true)
-                         : getFirstUse(solved, op, /*toChunkStart=*/true);
+                         : getFirstUse(solved, op);
   for (auto [index, write] : llvm::enumerate(solved.unknown))
     weights = product(getBracket(solved, op, write, /*withDiagonal=*/true),
                       solved.passed[source ? 1 + *source : 0][index], weights);

@@ -102,6 +102,7 @@ private:
   SmallVector<Value> solveSystem(Value matrix, ArrayRef<Value> sides);
   FailureOr<Value> getCoefficient(Solved &solved, const ReadTerm &term);
   Factor getFirstDecay(Solved &solved, ReadOp op);
+  Value getFirstUse(Solved &solved, ReadOp op);
   Value readOld(Solved &solved, ReadOp op);
   Factor getDecay(Operation *step);
   Factor getDecayBetween(Solved &solved, ArrayRef<Operation *> path, size_t from, size_t to,

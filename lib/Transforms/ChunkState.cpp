@@ -171,18 +171,24 @@ ChunkBody::Factor ChunkBody::getFirstDecay(Solved &solved, ReadOp op) {
                          /*withScalars=*/true);
 }
 
+/// The address of a read, moved back to the start of the chunk.
+Value ChunkBody::getFirstUse(Solved &solved, ReadOp op) {
+  Value address = scaleRows(getAddress(op.getAddress()), getFirstDecay(solved, op));
+  return scaleRows(address, getDecays(solved, op.getAxis(), true).before);
+}
+
 /// What `op` sees of the state before the chunk. Multipliers of whole tokens scale the rows that
 /// come out, in a pass over them that is there anyway, those of channels what goes in.
 Value ChunkBody::readOld(Solved &solved, ReadOp op) {
-  Value address = getAddress(op.getAddress());
   Factor first = getFirstDecay(solved, op), before = getDecays(solved, op.getAxis(), true).before;
   bool isOfTokens = llvm::all_of(ArrayRef<Factor>{first, before}, [](Factor factor) {
     return !factor || getType(factor).getRank() == 1;
   });
   if (!isOfTokens)
-    address = scaleRows(scaleRows(address, first), before);
-  Value result = ReadOp::create(builder, loc, solved.state, address, op.getAxisAttr());
-  return isOfTokens ? scaleRows(result, multiply(first, before)) : result;
+    return ReadOp::create(builder, loc, solved.state, getFirstUse(solved, op), op.getAxisAttr());
+  Value rows = ReadOp::create(builder, loc, solved.state, getAddress(op.getAddress()),
+                              op.getAxisAttr());
+  return scaleRows(rows, multiply(first, before));
 }
 
 static size_t getPosition(const StateInfo &info, unsigned write) {

@@ -31,13 +31,15 @@ static remark::RemarkOpts getRemark() {
 
 namespace {
 
-/// Builds the recurrence over tiles of `tile` of its columns.
+/// Builds the recurrence over `count` tiles of `tile` of its columns, from column `begin` on.
 class ValueSplitter {
 public:
-  ValueSplitter(RewriterBase &rewriter, RecurrenceOp op, const ValueAxes &axes, int64_t tile)
-      : rewriter(rewriter), op(op), axes(axes), tile(tile), count(*axes.getExtent() / tile),
+  ValueSplitter(RewriterBase &rewriter, RecurrenceOp op, const ValueAxes &axes, int64_t begin,
+                int64_t tile, int64_t count)
+      : rewriter(rewriter), op(op), axes(axes), begin(begin), tile(tile), count(count),
         numIterators(op.getNumIterators()) {}
-  RecurrenceOp build();
+  /// `inits`: outs, states and checkpoints as they are before; one per result.
+  RecurrenceOp build(ArrayRef<Value> inits);
 
 private:
   Type getTileType(Value value);
@@ -49,7 +51,7 @@ private:
   RewriterBase &rewriter;
   RecurrenceOp op;
   const ValueAxes &axes;
-  int64_t tile, count;
+  int64_t begin, tile, count;
   unsigned numIterators;
 };
 
@@ -66,7 +68,7 @@ Type ValueSplitter::getTileType(Value value) {
   return type.clone(shape);
 }
 
-/// An operand's map with the new iteration dim; column v of tile j is column `j * tile + v`.
+/// An operand's map with the new iteration dim; column v of tile j is `begin + j * tile + v`.
 AffineMap ValueSplitter::getMap(OpOperand &operand, Value slice) {
   AffineMap map = op.getMap(operand);
   std::optional<unsigned> axis = axes.getAxis(slice);
@@ -77,7 +79,7 @@ AffineMap ValueSplitter::getMap(OpOperand &operand, Value slice) {
     // With a step, axis 0 of what uses time is the tokens.
     unsigned lead = cast<RankedTensorType>(slice.getType()).getRank() - op.getNumSliceDims(map);
     AffineExpr &column = dims[numIterators + *axis - lead];
-    column = rewriter.getAffineDimExpr(numIterators) * tile + column;
+    column = rewriter.getAffineDimExpr(numIterators) * tile + column + begin;
   }
   return map.replaceDimsAndSymbols(dims, {}, map.getNumDims() + 1, 0);
 }
@@ -93,7 +95,8 @@ Value ValueSplitter::repeat(Value state) {
       ->getResult(0);
 }
 
-RecurrenceOp ValueSplitter::build() {
+RecurrenceOp ValueSplitter::build(ArrayRef<Value> inits) {
+  size_t numOuts = op.getOuts().size(), numStates = op.getStates().size();
   Location loc = op.getLoc();
   SmallVector<AffineMap> maps;
   SmallVector<Value> ins(op.getIns()), states;
@@ -109,10 +112,11 @@ RecurrenceOp ValueSplitter::build() {
     maps.push_back(getMap(offset, Value()));
   for (auto [operand, value] : llvm::zip_equal(op.getOutsMutable(), op.getYieldedOuts()))
     maps.push_back(getMap(operand, value));
-  for (auto [operand, arg] : llvm::zip_equal(op.getStatesMutable(), op.getStateArgs())) {
+  for (auto [operand, arg, init] :
+       llvm::zip_equal(op.getStatesMutable(), op.getStateArgs(), inits.slice(numOuts, numStates))) {
     AffineMap map = getMap(operand, arg);
     bool hasColumns = axes.getAxis(arg).has_value();
-    states.push_back(hasColumns ? operand.get() : repeat(operand.get()));
+    states.push_back(hasColumns ? init : repeat(init));
     maps.push_back(hasColumns ? map : map.insertResult(number, 0));
   }
   for (auto [operand, arg] : llvm::zip(op.getCheckpointsMutable(), op.getStateArgs()))
@@ -123,7 +127,8 @@ RecurrenceOp ValueSplitter::build() {
     iterators.push_back(op.getIteratorKind(dim));
   iterators.push_back(IteratorKind::parallel);
   auto split = RecurrenceOp::create(rewriter, loc, ins, op.getSegments(), op.getPositionOffset(),
-                                    op.getOuts(), states, op.getCheckpoints(), iterators, maps,
+                                    inits.take_front(numOuts), states,
+                                    inits.drop_front(numOuts + numStates), iterators, maps,
                                     op.getReverse(), op.getStep(), op.getCheckpointInterval());
   split->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   split.setPlanAttr(op.getPlanAttr());
@@ -170,7 +175,8 @@ Operation *ValueSplitter::cloneForTile(Operation *nested, IRMapping &mapping) {
 
 /// Why the op cannot be split, and the op that is in the way; none if it can.
 static std::optional<std::pair<Operation *, std::string>>
-findObstacle(RecurrenceOp op, const ValueAxes &axes, int64_t tile) {
+findObstacle(RecurrenceOp op, const ValueAxes &axes, const SplitValueOptions &options,
+             int64_t tile) {
   auto obstacle = [](Operation *culprit, const Twine &reason) {
     return std::make_pair(culprit, reason.str());
   };
@@ -192,10 +198,17 @@ findObstacle(RecurrenceOp op, const ValueAxes &axes, int64_t tile) {
                       "state #" + Twine(index) +
                           " has no value columns, and its final value or checkpoints are results");
   }
-  if (*axes.getExtent() % tile != 0)
+  if (!options.allowRest && *axes.getExtent() % tile != 0)
     return obstacle(op, "the number of value columns, " + Twine(*axes.getExtent()) +
                             ", is no multiple of the tile of " + Twine(tile));
   return std::nullopt;
+}
+
+/// What `split` makes of the inits; a repeated state has another type, and nobody uses it.
+static void updateInits(MutableArrayRef<Value> inits, RecurrenceOp split) {
+  for (auto [init, result] : llvm::zip_equal(inits, split.getResults()))
+    if (init.getType() == result.getType())
+      init = result;
 }
 
 FailureOr<RecurrenceOp> linattn::splitValue(RewriterBase &rewriter, RecurrenceOp op,
@@ -206,21 +219,25 @@ FailureOr<RecurrenceOp> linattn::splitValue(RewriterBase &rewriter, RecurrenceOp
   ValueAxes axes(op);
   if (axes.getExtent() && *axes.getExtent() <= tile)
     return rewriter.notifyMatchFailure(op, "it has no more value columns than a tile");
-  if (auto obstacle = findObstacle(op, axes, tile)) {
+  if (auto obstacle = findObstacle(op, axes, options, tile)) {
     remark::missed(obstacle->first->getLoc(), getRemark()) << obstacle->second;
     return rewriter.notifyMatchFailure(op, obstacle->second);
   }
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(op);
-  RecurrenceOp split = ValueSplitter(rewriter, op, axes, tile).build();
-  SmallVector<Value> results;
-  for (auto [before, after] : llvm::zip_equal(op.getResults(), split.getResults()))
-    // A repeated state has another type, and nobody uses it.
-    results.push_back(before.getType() == after.getType() ? Value(after)
-                                                          : op.getTiedOpOperand(before)->get());
+  int64_t count = *axes.getExtent() / tile, rest = *axes.getExtent() % tile;
+  SmallVector<Value> inits = llvm::map_to_vector(
+      op->getResults(), [&](OpResult result) { return op.getTiedOpOperand(result)->get(); });
+  RecurrenceOp split = ValueSplitter(rewriter, op, axes, 0, tile, count).build(inits);
+  updateInits(inits, split);
+  if (rest > 0)
+    updateInits(inits,
+                ValueSplitter(rewriter, op, axes, count * tile, rest, /*count=*/1).build(inits));
   remark::passed(op.getLoc(), getRemark())
-      << (Twine(*axes.getExtent() / tile) + " tiles of " + Twine(tile) + " value columns").str();
-  rewriter.replaceOp(op, results);
+      << (Twine(count) + " tiles of " + Twine(tile) + " value columns" +
+          (rest > 0 ? Twine(" and one of ") + Twine(rest) : Twine()))
+             .str();
+  rewriter.replaceOp(op, inits);
   return split;
 }
 

@@ -37,3 +37,36 @@ func.func @read_and_write(%k: tensor<?x8xf32>, %v: tensor<?x16xf32>, %o0: tensor
   }
   return %o, %s : tensor<?x16xf32>, tensor<8x16xf32>
 }
+
+#id = affine_map<(k, v) -> (k, v)>
+
+// A broadcast is read where it is used; what is computed before a loop is not computed in it again.
+// CHECK-LABEL: func @loop
+// CHECK:         %[[A:.+]] = linalg.generic
+// CHECK:           math.exp
+// CHECK:         scf.for
+// CHECK-NOT:       linalg.broadcast
+// CHECK:           linalg.generic {{.*}} ins(%{{.+}}, %[[A]] : tensor<8xf32>, tensor<4x8xf32>)
+// CHECK-NOT:         math.exp
+// CHECK:           scf.yield
+func.func @loop(%a: tensor<4x8xf32>, %x: tensor<8xf32>, %s: tensor<4x8xf32>, %n: index) -> tensor<4x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %e = tensor.empty() : tensor<4x8xf32>
+  %A = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%a : tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %y = math.exp %in : f32
+    linalg.yield %y : f32
+  } -> tensor<4x8xf32>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%S = %s) -> tensor<4x8xf32> {
+    %w = linalg.broadcast ins(%x : tensor<8xf32>) outs(%e : tensor<4x8xf32>) dimensions = [0]
+    %g = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%w, %A : tensor<4x8xf32>, tensor<4x8xf32>) outs(%S : tensor<4x8xf32>) {
+    ^bb0(%in: f32, %f: f32, %out: f32):
+      %p = arith.mulf %in, %f : f32
+      %q = arith.mulf %out, %p : f32
+      linalg.yield %q : f32
+    } -> tensor<4x8xf32>
+    scf.yield %g : tensor<4x8xf32>
+  }
+  return %r : tensor<4x8xf32>
+}

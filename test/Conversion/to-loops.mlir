@@ -292,3 +292,75 @@ func.func @sweep(%k: tensor<6x4xf32>, %v: tensor<6x8xf32>, %a: tensor<3xf32>, %o
   }
   return %r#0, %r#1 : tensor<6x8xf32>, tensor<4x8xf32>
 }
+
+// -----
+
+// What depends on nothing but inputs without time is loaded, transposed and computed before the loop;
+// constants stay, and so does what asks for the token. A transposed state ends in its own buffer.
+// CHECK-LABEL: func.func @same_for_all_tokens(
+// CHECK-SAME:    %[[A:[^:]+]]: tensor<2x4xf32>, %{{[^:]+}}: tensor<?xf32>, %[[S:[^:]+]]: tensor<2x4xf32>
+// CHECK:         %[[AT:.+]] = linalg.transpose ins(%[[A]] : tensor<2x4xf32>)
+// CHECK:         %[[E:.+]] = math.exp %[[AT]] : tensor<4x2xf32>
+// CHECK:         %[[S0:.+]] = linalg.transpose ins(%[[S]] : tensor<2x4xf32>)
+// CHECK:         %[[L:.+]] = scf.for %{{.+}} iter_args(%{{.+}} = %[[S0]])
+// CHECK-NOT:       linalg.transpose
+// CHECK-NOT:       math.exp
+// CHECK:           tensor.splat
+// CHECK:           arith.mulf %[[E]], %{{.+}} : tensor<4x2xf32>
+// CHECK:           scf.yield
+// CHECK:         linalg.transpose ins(%[[L]] : tensor<4x2xf32>) outs(%[[S]] : tensor<2x4xf32>)
+#transposed = affine_map<(t, k, v) -> (v, k)>
+func.func @same_for_all_tokens(%a: tensor<2x4xf32>, %x: tensor<?xf32>, %s0: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  %s = linattn.recurrence [time]
+      ins(%a via #transposed : tensor<2x4xf32> as %A : tensor<4x2xf32>, %x via affine_map<(t) -> (t)> : tensor<?xf32> as %xt : f32)
+      states(%s0 via #transposed : tensor<2x4xf32> as %S : tensor<4x2xf32>) {
+    %E = math.exp %A : tensor<4x2xf32>
+    %t = linattn.index 0
+    %i = arith.index_cast %t : index to i32
+    %f = arith.sitofp %i : i32 to f32
+    %y = arith.addf %f, %xt : f32
+    %ys = tensor.splat %y : tensor<4x2xf32>
+    %G = arith.mulf %E, %ys : tensor<4x2xf32>
+    %S1 = linattn.decay %S by linear %G along [0, 1] : tensor<4x2xf32>, tensor<4x2xf32>
+    linattn.yield %S1 : tensor<4x2xf32>
+  }
+  return %s : tensor<2x4xf32>
+}
+
+// -----
+
+// What may update its operand in place stays inside, as the function's input must not change.
+// CHECK-LABEL: func.func @updates(
+// CHECK-NOT:     linalg
+// CHECK:         scf.for
+// CHECK:           scf.for %{{.+}} iter_args(%[[V:.+]] = %{{.+}}) -> (tensor<4xf32>) {
+// CHECK:             linalg.copy ins(%{{.+}} : tensor<4xf32>) outs(%[[V]] : tensor<4xf32>)
+// CHECK:           linalg.generic {{.*}} outs(%{{.+}} : tensor<4xf32>)
+// CHECK:           linalg.generic {{.*}} outs(%{{.+}} : tensor<4xf32>)
+// CHECK:           scf.yield
+func.func @updates(%a: tensor<4xf32>, %x: tensor<?x4xf32>, %s0: tensor<4xf32>) -> tensor<4xf32> {
+  %s = linattn.recurrence [time]
+      ins(%a via affine_map<(t, d) -> (d)> : tensor<4xf32> as %at : tensor<4xf32>, %x via affine_map<(t, d) -> (t, d)> : tensor<?x4xf32> as %xt : tensor<4xf32>)
+      states(%s0 via affine_map<(t, d) -> (d)> : tensor<4xf32> as %S : tensor<4xf32>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c3 = arith.constant 3 : index
+    %half = arith.constant 0.5 : f32
+    %A = scf.for %i = %c0 to %c3 step %c1 iter_args(%v = %at) -> (tensor<4xf32>) {
+      %next = math.tanh %v : tensor<4xf32>
+      scf.yield %next : tensor<4xf32>
+    }
+    %B = linattn.decay %at by linear %half : tensor<4xf32>, f32
+    %C = linalg.generic {indexing_maps = [affine_map<(d) -> (d)>], iterator_types = ["parallel"]} outs(%at : tensor<4xf32>) {
+    ^bb0(%o: f32):
+      %t = arith.addf %o, %o : f32
+      linalg.yield %t : f32
+    } -> tensor<4xf32>
+    %y = arith.mulf %xt, %A : tensor<4xf32>
+    %z = arith.mulf %B, %C : tensor<4xf32>
+    %w = arith.mulf %y, %z : tensor<4xf32>
+    %S1 = arith.addf %S, %w : tensor<4xf32>
+    linattn.yield %S1 : tensor<4xf32>
+  }
+  return %s : tensor<4xf32>
+}

@@ -60,6 +60,11 @@ LogicalResult vectorizeLinalgOp(RewriterBase &rewriter, linalg::LinalgOp op,
 LogicalResult vectorizeDotProducts(RewriterBase &rewriter, linalg::GenericOp op,
                                    const VectorizeOptions &options);
 
+/// Copies of a matrix to its transpose, in square blocks of vectors. Fails and leaves the op alone
+/// if it is none.
+LogicalResult vectorizeTransposedCopy(RewriterBase &rewriter, linalg::GenericOp op,
+                                      const VectorizeOptions &options);
+
 } // namespace mlir::linattn
 
 #endif // LINATTN_CONVERSION_TOCPU_H

@@ -36,6 +36,10 @@ struct CpuPipelineOptions : PassPipelineOptions<CpuPipelineOptions> {
   Option<int64_t> vectorBits{*this, "vector-bits",
                              llvm::cl::desc("Width of the target's vector registers in bits"),
                              llvm::cl::init(512)};
+  Option<int64_t> tileBytes{
+      *this, "tile-bytes",
+      llvm::cl::desc("What states and constants of scans may take of the first-level cache"),
+      llvm::cl::init(32 * 1024)};
   Option<bool> nativeBf16{
       *this, "native-bf16",
       llvm::cl::desc("The target converts between f32 and bf16 in hardware; otherwise the "

@@ -81,6 +81,45 @@ def SplitValuePass : Pass<"linattn-split-value"> {
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def ColumnsLastPass : Pass<"linattn-columns-last"> {
+  let summary = "Make the value columns the last axis of what the bodies of scans see";
+  let description = [{
+    A state that is no low-rank one runs token by token, with vectors along the last axis of its entries. If reads contract that axis, each of their results ends
+    in a sum over the lanes, and a short axis leaves lanes unused. Where another axis holds the value columns (axes that no read contracts and no op mixes), this
+    pass moves it to the end, in all tensors of the body. Operands keep their layout: the maps change, and `linattn-to-loops` transposes states and what all tokens
+    share outside of the loop over time. Left alone, with a remark, are bodies with fewer columns than a row has entries, and those where inputs or outs of every
+    token would have to be transposed.
+
+    Before:
+    ```mlir
+    %r:2 = linattn.recurrence [time] ...
+        states(%s via affine_map<(t, v, k) -> (v, k)> : tensor<2048x16xf32> as %S : tensor<2048x16xf32>) {
+      %S1 = linattn.write %S at %x along 0 value %b : tensor<2048x16xf32>, tensor<2048xf32>, tensor<16xf32>
+      %y = linattn.read %S1 at %c along 1 : tensor<2048x16xf32>, tensor<16xf32>
+    ```
+    After:
+    ```mlir
+        states(%s via affine_map<(t, k, v) -> (v, k)> : tensor<2048x16xf32> as %S : tensor<16x2048xf32>) {
+      %S1 = linattn.write %S at %x along 1 value %b : tensor<16x2048xf32>, tensor<2048xf32>, tensor<16xf32>
+      %y = linattn.read %S1 at %c along 0 : tensor<16x2048xf32>, tensor<16xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def TileColumnsPass : Pass<"linattn-tile-columns"> {
+  let summary = "Run scans over tiles of value columns whose states stay in the cache";
+  let description = [{
+    A state that is run token by token is read and written once per token. This pass makes tiles of value columns a parallel dim, as `linattn-split-value` does, so
+    that the states of a tile and the inputs that all tokens share take at most `bytes`; the loop over time is then inside. Tiles are multiples of `columns`; what
+    is left of the columns becomes a second recurrence. Left alone are recurrences that fit already, that run in chunks, or whose columns cannot be computed apart.
+  }];
+  let options = [
+    Option<"bytes", "bytes", "int64_t", /*default=*/"32768", "What the states and constants of a tile may take; must be positive">,
+    Option<"columns", "columns", "int64_t", /*default=*/"64", "Tiles are multiples of this many columns; must be positive">];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def PrintStateGraphPass : Pass<"linattn-print-state-graph"> {
   let summary = "Say how each state of each recurrence evolves";
   let description = [{

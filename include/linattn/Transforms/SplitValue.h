@@ -23,6 +23,8 @@ struct SplitValueOptions {
   int64_t tile = 32; ///< value columns per tile
   /// Which recurrences to rewrite; null: all.
   std::function<bool(RecurrenceOp)> filter;
+  /// Columns that do not fill a tile become a second recurrence, behind the one that is returned.
+  bool allowRest = false;
 };
 
 /// Replaces a recurrence by one with a new last parallel dim over tiles of its value columns (see

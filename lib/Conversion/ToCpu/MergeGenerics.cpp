@@ -210,6 +210,16 @@ struct SplatToGeneric : OpRewritePattern<tensor::SplatOp> {
   }
 };
 
+/// As a generic op, so that no larger tensor is made of what its users can read as it is.
+struct BroadcastToGeneric : OpRewritePattern<linalg::BroadcastOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(linalg::BroadcastOp op, PatternRewriter &rewriter) const override {
+    if (!op.hasPureTensorSemantics())
+      return rewriter.notifyMatchFailure(op, "not an op on tensors");
+    return linalg::generalizeNamedOp(rewriter, op);
+  }
+};
+
 struct MergeGenerics : linattn::impl::MergeGenericsPassBase<MergeGenerics> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
@@ -222,13 +232,14 @@ struct MergeGenerics : linattn::impl::MergeGenericsPassBase<MergeGenerics> {
 } // namespace
 
 void mlir::linattn::populateMergeGenericsPatterns(RewritePatternSet &patterns) {
-  patterns.add<MergeIntoConsumer, SplatToGeneric>(patterns.getContext());
-  // Elementwise ops into their consumers, but never into a larger iteration space, which would
-  // compute the exponential of a decay once per entry of the state.
+  patterns.add<BroadcastToGeneric, MergeIntoConsumer, SplatToGeneric>(patterns.getContext());
+  // Elementwise ops into their consumers, but never into a loop or a larger iteration space, which
+  // would compute the exponential of a decay once per token or per entry of the state.
   linalg::populateElementwiseOpsFusionPatterns(patterns, [](OpOperand *operand) {
     auto producer = operand->get().getDefiningOp<linalg::LinalgOp>();
     auto consumer = cast<linalg::LinalgOp>(operand->getOwner());
-    return producer && producer->hasOneUse() && producer.getNumLoops() == consumer.getNumLoops();
+    return producer && producer->hasOneUse() && producer->getBlock() == consumer->getBlock() &&
+           producer.getNumLoops() == consumer.getNumLoops();
   });
   linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
 }

@@ -73,7 +73,8 @@ LogicalResult mlir::linattn::vectorizeLinalgOp(RewriterBase &rewriter, linalg::L
   if (failed(generic))
     return failure();
   rewriter.setInsertionPoint(*generic);
-  if (succeeded(vectorizeDotProducts(rewriter, *generic, options)))
+  if (succeeded(vectorizeDotProducts(rewriter, *generic, options)) ||
+      succeeded(vectorizeTransposedCopy(rewriter, *generic, options)))
     return success();
   FailureOr<GenericOp> first = GenericOp();
   if (linalg::LinalgOp before = getFirst(*generic))

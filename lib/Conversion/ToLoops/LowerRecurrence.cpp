@@ -30,6 +30,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using namespace mlir::linattn;
@@ -79,12 +80,17 @@ private:
   SmallVector<Value> buildStep(const StepPoint &local, const Sequence &sequence, ValueRange tensors,
                                ValueRange states, ArrayRef<OperandAccess> accesses, bool isSlot,
                                Value positionOffset);
+  void inlineShared(const StepPoint &start);
   SmallVector<Value> inlineBody(const StepPoint &local, const StepPoint &packed, ValueRange states,
                                 Value positionOffset);
   void storeCheckpoints(const StepPoint &local, const Sequence &sequence,
                         MutableArrayRef<Value> tensors, ValueRange states,
                         ArrayRef<OperandAccess> accesses);
 
+  OperandAccess getAccess(AffineMap map) {
+    return OperandAccess(*getIndexForms(map), op.getTimeDim(), op.getNumIterators(),
+                         op.getNumSliceDims(map));
+  }
   OpFoldResult index(int64_t value) { return rewriter.getIndexAttr(value); }
   AffineExpr dim(unsigned position) { return rewriter.getAffineDimExpr(position); }
   OpFoldResult apply(AffineExpr expr, ArrayRef<OpFoldResult> values) {
@@ -100,6 +106,7 @@ private:
   SmallVector<OpFoldResult> extents;
   SmallVector<Init> inits;
   scf::ForOp timeLoop;
+  IRMapping shared; ///< what is the same for all tokens of a point
 };
 
 } // namespace
@@ -340,6 +347,7 @@ SmallVector<Value> LoopBuilder::buildPoint(ArrayRef<OpFoldResult> ivs, const Seq
           arith::IndexCastOp::create(rewriter, loc, rewriter.getIndexType(), positionOffset);
   }
 
+  inlineShared(start);
   // The loop carries outs, checkpoints and the slices of the states; the states' slots wait
   // outside.
   SmallVector<Value> carried;
@@ -421,16 +429,49 @@ static void carryInPlace(RewriterBase &rewriter, scf::ForOp loop) {
   }
 }
 
+/// True if an op may become one that updates an operand in place. Before the loop nothing would
+/// keep it from updating an input of the function; inside, later tokens need the old value.
+static bool mayUpdate(Operation *op, function_ref<bool(Value)> isConstant) {
+  if (auto destination = dyn_cast<DestinationStyleOpInterface>(op))
+    return !llvm::all_of(destination.getDpsInits(), isConstant);
+  return op->getNumRegions() > 0 || isa<DecayOp, WriteOp>(op);
+}
+
+/// Loads the inputs that do not depend on time, and computes what depends on nothing else, before
+/// the loop. Constants alone stay inside, where they are free: a fill would have to be copied.
+void LoopBuilder::inlineShared(const StepPoint &start) {
+  shared = IRMapping();
+  for (auto [operand, arg] : llvm::zip_equal(op.getInsMutable(), op.getInArgs()))
+    if (AffineMap map = op.getMap(operand); !op.usesTime(map))
+      shared.map(arg, getAccess(map).load(rewriter, loc, operand.get(), start, arg.getType()));
+  IRMapping mapping = shared;
+  DenseSet<Operation *> constants;
+  for (Operation &nested : op.getBody().front().without_terminator()) {
+    SetVector<Value> uses(nested.operand_begin(), nested.operand_end());
+    getUsedValuesDefinedAbove(nested.getRegions(), uses);
+    auto isConstant = [&](Value value) { return constants.contains(value.getDefiningOp()); };
+    bool hasIndex = nested.walk([](IndexOp) { return WalkResult::interrupt(); }).wasInterrupted();
+    // There may be no token at all.
+    if (hasIndex || !isSpeculatable(&nested) || mayUpdate(&nested, isConstant) ||
+        !llvm::all_of(uses, [&](Value value) { return mapping.contains(value); }))
+      continue;
+    rewriter.clone(nested, mapping);
+    if (llvm::all_of(uses, isConstant))
+      constants.insert(&nested);
+    else
+      for (Value result : nested.getResults())
+        shared.map(result, mapping.lookup(result));
+  }
+}
+
 SmallVector<Value> LoopBuilder::inlineBody(const StepPoint &local, const StepPoint &packed,
                                            ValueRange states, Value positionOffset) {
-  IRMapping mapping;
+  IRMapping mapping = shared;
   if (BlockArgument live = op.getLiveArg())
     mapping.map(live, asValue(local.live));
   for (auto [operand, arg] : llvm::zip_equal(op.getInsMutable(), op.getInArgs())) {
-    AffineMap map = op.getMap(operand);
-    OperandAccess access(*getIndexForms(map), op.getTimeDim(), op.getNumIterators(),
-                         op.getNumSliceDims(map));
-    mapping.map(arg, access.load(rewriter, loc, operand.get(), packed, arg.getType()));
+    if (AffineMap map = op.getMap(operand); op.usesTime(map))
+      mapping.map(arg, getAccess(map).load(rewriter, loc, operand.get(), packed, arg.getType()));
   }
   mapping.map(op.getStateArgs(), states);
   auto getIndex = [&](IndexOp indexOp) {
@@ -444,6 +485,8 @@ SmallVector<Value> LoopBuilder::inlineBody(const StepPoint &local, const StepPoi
   auto ops = op.getBody().front().without_terminator();
   for (Operation *nested : orderForUpdatesInPlace(
            llvm::map_to_vector(ops, [](Operation &nested) { return &nested; }))) {
+    if (nested->getNumResults() > 0 && shared.contains(nested->getResult(0)))
+      continue;
     Operation *copy = rewriter.clone(*nested, mapping);
     if (auto indexOp = dyn_cast<IndexOp>(copy)) {
       mapping.map(nested->getResult(0), getIndex(indexOp));

@@ -31,17 +31,20 @@ static SmallVector<Value> getValues(OpBuilder &builder, Location loc,
   return getValueOrCreateConstantIndexOp(builder, loc, values);
 }
 
-/// `tensor` with its dims rearranged: result dim i is dim `permutation[i]` of `tensor`.
+/// `tensor` with its dims rearranged, in `into` if given: result dim i is dim `permutation[i]` of
+/// `tensor`.
 static Value transpose(OpBuilder &builder, Location loc, Value tensor,
-                       ArrayRef<int64_t> permutation) {
+                       ArrayRef<int64_t> permutation, Value into = nullptr) {
   if (llvm::is_sorted(permutation))
     return tensor;
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, tensor), permuted;
-  for (int64_t dim : permutation)
-    permuted.push_back(sizes[dim]);
-  Value empty = tensor::EmptyOp::create(builder, loc, permuted,
-                                        cast<RankedTensorType>(tensor.getType()).getElementType());
-  return linalg::TransposeOp::create(builder, loc, tensor, empty, permutation)->getResult(0);
+  if (!into) {
+    SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, tensor), permuted;
+    for (int64_t dim : permutation)
+      permuted.push_back(sizes[dim]);
+    into = tensor::EmptyOp::create(builder, loc, permuted,
+                                   cast<RankedTensorType>(tensor.getType()).getElementType());
+  }
+  return linalg::TransposeOp::create(builder, loc, tensor, into, permutation)->getResult(0);
 }
 
 /// The permutation that sorts `order`: domain order from operand order.
@@ -140,8 +143,16 @@ Value OperandAccess::storeRow(OpBuilder &builder, Location loc, Value slice, Val
   if (!isa<RankedTensorType>(slice.getType()))
     return tensor::InsertOp::create(builder, loc, slice, tensor,
                                     getValues(builder, loc, box.offsets));
-  Value row =
-      transpose(builder, loc, slice, invertPermutationVector(sortingPermutation(box.order)));
+  SmallVector<int64_t> permutation = invertPermutationVector(sortingPermutation(box.order));
+  Value row = slice;
+  if (!llvm::is_sorted(permutation)) {
+    // In the place where it stays, also if that is all of the tensor.
+    RankedTensorType reduced = getReducedType(forms, box.sizes, numIterators, std::nullopt,
+                                              getElementTypeOrSelf(slice.getType()));
+    Value place = tensor::ExtractSliceOp::create(builder, loc, reduced, tensor, box.offsets,
+                                                 box.sizes, box.strides);
+    row = transpose(builder, loc, slice, permutation, place);
+  }
   return tensor::InsertSliceOp::create(builder, loc, row, tensor, box.offsets, box.sizes,
                                        box.strides);
 }
