@@ -26,6 +26,15 @@ using namespace mlir;
 using namespace mlir::linattn;
 using utils::IteratorType;
 
+/// The address of a read, moved back to the start of the chunk.
+Value ChunkBody::getStart(Solved &solved, ReadOp op) {
+  const StateValue &seen = solved.info->values.find(op.getState())->second;
+  Factor decay = getDecayBetween(solved, seen.path, 0, seen.path.size(), op.getAxis(),
+                                 /*withScalars=*/true);
+  return scaleRows(scaleRows(getAddress(op.getAddress()), decay),
+                   getDecays(solved, op.getAxis(), true).before);
+}
+
 /// Solves for what dependent writes write, as a sum of old rows and of what is written otherwise.
 LogicalResult ChunkBody::solveAddresses(Solved &solved) {
   const StateInfo &info = *solved.info;
@@ -60,7 +69,7 @@ LogicalResult ChunkBody::solveAddresses(Solved &solved) {
     solved.passed.push_back(solveSystem(*matrix, sides));
     return success();
   };
-  if (failed(solveFor([&](ReadOp op) { return getFirstUse(solved, op, /*toChunkStart=*/true); })))
+  if (failed(solveFor([&](ReadOp op) { return getStart(solved, op); })))
     return failure();
   for (unsigned source : solved.sources)
     if (failed(solveFor([&](ReadOp op) { return getBracket(solved, op, source, true); })))
@@ -72,7 +81,7 @@ LogicalResult ChunkBody::solveAddresses(Solved &solved) {
 /// address.
 Value ChunkBody::getWeights(Solved &solved, ReadOp op, std::optional<unsigned> source) {
   Value weights = source ? getBracket(solved, op, solved.sources[*source], /*withDiagonal=*/true)
-                         : getFirstUse(solved, op, /*toChunkStart=*/true);
+                         : getStart(solved, op);
   for (auto [index, write] : llvm::enumerate(solved.unknown))
     weights = product(getBracket(solved, op, write, /*withDiagonal=*/true),
                       solved.passed[source ? 1 + *source : 0][index], weights);

@@ -115,6 +115,7 @@ private:
   Value decayWhole(Value state, const Decays &decays, int64_t axis);
 
   // Solved for addresses (ChunkAddresses.cpp).
+  Value getStart(Solved &solved, ReadOp op);
   LogicalResult solveAddresses(Solved &solved);
   Value getWeights(Solved &solved, ReadOp op, std::optional<unsigned> source);
   Value getDiagonal(Value matrix);
