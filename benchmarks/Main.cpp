@@ -117,7 +117,6 @@ public:
   }
 
   void ReportRuns(const std::vector<Run> &runs) override {
-    // A name is followed by what Google Benchmark adds to it.
     const Measured &measured = rows.at(runs.front().run_name.function_name);
     if (runs.front().run_type == Run::RT_Aggregate)
       return;
@@ -160,8 +159,9 @@ private:
     double time = median(samples.compiled);
     double spread = (quantile(samples.compiled, 0.75) - quantile(samples.compiled, 0.25)) / time;
     double tokens = double(row.B * row.T) / time;
-    bool isHalf = row.dtype == "bf16" && median(samples.bf16Peak) > 0;
-    double peak = median(isHalf ? samples.bf16Peak : samples.fmaPeak);
+    double peak = median(samples.fmaPeak);
+    if (row.dtype == "bf16")
+      peak = std::max(peak, median(samples.bf16Peak));
     double least = std::max(measured.operations / peak, measured.bytes / median(samples.bandwidth));
     double efficiency = least / time, percent = 100 * measured.operations / peak / time;
     std::printf("%-52s %10.4f %6.1f %10.0f %5.2f %6.1f", row.name().c_str(), 1e3 * time,
