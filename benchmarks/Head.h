@@ -30,7 +30,8 @@ using Kernel = void (*)(const Head &);
 /// Null where there is none for this operator, size or machine.
 Kernel findTokenLoop(const std::string &op, int64_t size);
 Kernel findChunkLoop(const std::string &op, int64_t size);
-Kernel findHandKernel(const std::string &op, int64_t size);
+Kernel findHandOnePass(const std::string &op, int64_t size);
+Kernel findHandChunks(const std::string &op, int64_t size);
 
 /// kernel<size, write, channelDecay>::run for the operator's name and the size.
 template <template <int, Write, bool> typename Kernels>

@@ -37,7 +37,8 @@ static Array<uint16_t> roundToHalves(Array<float> &values) {
 
 Problem::Problem(const Row &row)
     : tokenLoop(findTokenLoop(row.op, row.size)), chunkLoop(findChunkLoop(row.op, row.size)),
-      handKernel(findHandKernel(row.op, row.size)), row(row), program(findProgram(row)),
+      handOnePass(findHandOnePass(row.op, row.size)), handChunks(findHandChunks(row.op, row.size)),
+      row(row), program(findProgram(row)),
       channelDecay(row.op == "gla" || row.op == "kda" || row.op == "rwkv7") {
   int64_t gates = row.B * row.T * row.H, elements = gates * row.size;
   for (Array<float> *array : {&q, &k, &v, &out})
@@ -207,8 +208,9 @@ std::string Problem::check() {
     return error <= tolerance ? "" : std::string(name) + " is off by " + std::to_string(error);
   };
   std::string problems;
-  for (auto [name, kernel] :
-       {std::pair("the chunk loop", chunkLoop), {"the hand kernel", handKernel}})
+  for (auto [name, kernel] : {std::pair("the chunk loop", chunkLoop),
+                              {"the hand-written one-pass kernel", handOnePass},
+                              {"the hand-written chunk kernel", handChunks}})
     if (kernel && problems.empty()) {
       resetState();
       run(kernel);

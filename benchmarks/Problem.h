@@ -28,7 +28,7 @@ public:
   /// The state, read once and written once.
   double minimalBytes() const { return 2.0 * sizeof(float) * double(state.size()); }
 
-  const Kernel tokenLoop, chunkLoop, handKernel;
+  const Kernel tokenLoop, chunkLoop, handOnePass, handChunks;
   /// Of the state's size, for measuring bandwidth.
   Array<float> scratch;
 

@@ -25,6 +25,39 @@
 
 namespace hand {
 
+/// Pairs of N tokens: the write vector of token j decays step by step up to token i by d[i], so no
+/// exponent is ever positive. pairs[j][2 (i - j) - 1] is its product with the query of i > j,
+/// [j][2 (i - j)] that with the key (DPLR: with a, before the decay), [j][0] that with its own
+/// query.
+template <int D, int N, Write write>
+ALWAYS_INLINE void channelPairs(const Head &head, int64_t t, const float *writes, const float *d,
+                                float *pairs) {
+  const float *readers = write == Write::Dplr ? head.a : head.k;
+#pragma unroll
+  for (int j = 0; j < N; ++j) {
+    Vector products[16];
+#pragma unroll
+    for (int p = 0; p < 16; ++p)
+      products[p] = splat(0);
+    for (int c = 0; c < D; c += 16) {
+      Vector w = load(writes + (t + j) * head.stride + c);
+      products[0] = fma(w, load(head.q + (t + j) * head.stride + c), products[0]);
+#pragma unroll
+      for (int i = j + 1; i < N; ++i) {
+        int64_t at = (t + i) * head.stride + c;
+        Vector &query = products[2 * (i - j) - 1], &key = products[2 * (i - j)];
+        if constexpr (write == Write::Dplr)
+          key = fma(w, load(readers + at), key);
+        w = mul(w, load(d + i * D + c));
+        if constexpr (write == Write::Delta)
+          key = fma(w, load(readers + at), key);
+        query = fma(w, load(head.q + at), query);
+      }
+    }
+    store(pairs + j * 16, sums(products));
+  }
+}
+
 /// For a number of tokens that is a multiple of N, which is at most 4.
 template <int D, int N, Write write, bool channelDecay> class OnePass {
   static constexpr int W = 2, slabWidth = 16 * W, slabs = D / slabWidth;
@@ -39,9 +72,8 @@ template <int D, int N, Write write, bool channelDecay> class OnePass {
     /// By which the slab is to be multiplied if `multiply`, and what is left of it otherwise.
     alignas(64) float decay[channelDecay ? D : 16], lazy[channelDecay ? D : 16];
     bool multiply;
-    /// Pairs of tokens. Scalar decay: [i][j] holds query i with write j below the diagonal and on
-    /// it, keys i and j above it. Channel decay: of write j, [j][2 (i - j) - 1] the query and [j][2
-    /// (i - j)] the key of i > j, and [j][0] its own query.
+    /// As channelPairs puts them. With scalar decay, [i][j] holds query i with write j below the
+    /// diagonal and on it, keys i and j above it.
     alignas(64) float pairs[N * 16], erasurePairs[N * 16];
     alignas(64) float decayBefore[16], decayAfter[16], beta[N];
     const float *v;
@@ -147,38 +179,9 @@ template <int D, int N, Write write, bool channelDecay> class OnePass {
         decay = mul(decay, load(d + n * D + c));
       }
     }
-    channelPairs(head, t, head.k, d, x.pairs);
+    channelPairs<D, N, write>(head, t, head.k, d, x.pairs);
     if constexpr (isDplr)
-      channelPairs(head, t, head.b, d, x.erasurePairs);
-  }
-
-  /// The write vector of token j decays step by step up to token i: no exponent is ever positive.
-  static ALWAYS_INLINE void channelPairs(const Head &head, int64_t t, const float *writes,
-                                         const float *d, float *pairs) {
-    const float *readers = isDplr ? head.a : head.k;
-#pragma unroll
-    for (int j = 0; j < N; ++j) {
-      Vector products[16];
-#pragma unroll
-      for (int p = 0; p < 16; ++p)
-        products[p] = splat(0);
-      for (int c = 0; c < D; c += 16) {
-        Vector w = load(writes + (t + j) * head.stride + c);
-        products[0] = fma(w, load(head.q + (t + j) * head.stride + c), products[0]);
-#pragma unroll
-        for (int i = j + 1; i < N; ++i) {
-          int64_t at = (t + i) * head.stride + c;
-          Vector &query = products[2 * (i - j) - 1], &key = products[2 * (i - j)];
-          if constexpr (isDplr)
-            key = fma(w, load(readers + at), key);
-          w = mul(w, load(d + i * D + c));
-          if constexpr (write == Write::Delta)
-            key = fma(w, load(readers + at), key);
-          query = fma(w, load(head.q + at), query);
-        }
-      }
-      store(pairs + j * 16, sums(products));
-    }
+      channelPairs<D, N, write>(head, t, head.b, d, x.erasurePairs);
   }
 
   static ALWAYS_INLINE void prepare(Block &x, const Block &before, const Head &head, int64_t t) {
@@ -316,8 +319,6 @@ template <int D, int N, Write write, bool channelDecay> class OnePass {
 
 public:
   static void run(const Head &head) {
-    if (head.tokens == 0)
-      return;
     alignas(64) float S[D * D];
     for (int slab = 0; slab < slabs; ++slab)
       for (int i = 0; i < D; ++i)
