@@ -73,7 +73,7 @@ double measureFmaPeak(int threads, bool cpuTime) {
   });
 }
 
-double measureBf16Peak(int threads, bool cpuTime) {
+double measureBf16Peak([[maybe_unused]] int threads, [[maybe_unused]] bool cpuTime) {
 #ifdef __AVX512BF16__
   __m512bh a = __m512bh(_mm512_set1_epi16(0x3f00));
   asm volatile("" : "+v"(a));

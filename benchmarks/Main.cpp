@@ -139,6 +139,7 @@ public:
   }
 
   void Finalize() override {
+    printRatios();
     std::printf("one thread, medians of all rounds: FMA %.0f GFLOP/s (f32)", median(fma) / 1e9);
     if (median(bf16) > 0)
       std::printf(", bf16 dot products %.0f GFLOP/s", median(bf16) / 1e9);
@@ -152,6 +153,32 @@ public:
   }
 
 private:
+  /// Time per token of neighbouring lengths: growth, tails and packed sequences.
+  void printRatios() const {
+    auto tokensPerSecond = [&](const Row &row) {
+      auto measured = rows.find(row.name());
+      if (measured == rows.end() || measured->second.samples.compiled.empty())
+        return 0.0;
+      return double(row.B * row.T) / median(measured->second.samples.compiled);
+    };
+    for (const auto &[name, measured] : rows) {
+      Row other = measured.row;
+      if (other.threads > 1 || other.plan != "default")
+        continue;
+      for (auto [T, base] : {std::pair(65536, 4096), {63, 64}, {65, 64}, {2047, 2048}, {32, 64}}) {
+        if (other.T != T)
+          continue;
+        other.T = base;
+        other.B = other.packed ? 2048 / base : other.B;
+        double rate = tokensPerSecond(measured.row), baseRate = tokensPerSecond(other);
+        if (rate > 0 && baseRate > 0)
+          std::printf("%s: time per token %.2f of that of T %d\n", name.c_str(), baseRate / rate,
+                      base);
+        break;
+      }
+    }
+  }
+
   static void printLoad() {
     double load[3] = {};
     getloadavg(load, 3);

@@ -39,7 +39,8 @@ def main():
                      color="black" if marker == "D" else "tab:orange")
     axes.set_yticks(places, [label(row) for row in rows], fontsize=7)
     axes.invert_yaxis()
-    axes.set_xlim(left=0)
+    axes.margins(y=0.01)
+    axes.set_xlim(0, min(1.25, 1.05 * max(axes.get_xlim()[1], 0.1)))  # more than 1 is noise
     axes.set_xlabel("efficiency: the least time the recurrence needs on this machine / time")
     axes.grid(axis="x", alpha=0.3)
     axes.legend(loc="lower right", fontsize=7)
