@@ -140,7 +140,8 @@ public:
 
   void Finalize() override {
     printRatios();
-    std::printf("one thread, medians of all rounds: FMA %.0f GFLOP/s (f32)", median(fma) / 1e9);
+    if (!fma.empty())
+      std::printf("one thread, medians of all rounds: FMA %.0f GFLOP/s (f32)", median(fma) / 1e9);
     if (median(bf16) > 0)
       std::printf(", bf16 dot products %.0f GFLOP/s", median(bf16) / 1e9);
     constexpr int64_t count = int64_t(1) << 25;
@@ -148,7 +149,8 @@ public:
     std::vector<double> rates;
     for (int i = 0; i < 7; ++i)
       rates.push_back(measureInPlaceBandwidth(large.data(), count, 1, false));
-    std::printf(", 128 MiB read and written in place %.1f GB/s\n", median(rates) / 1e9);
+    std::printf("%s128 MiB read and written in place %.1f GB/s\n", fma.empty() ? "" : ", ",
+                median(rates) / 1e9);
     printLoad();
   }
 
