@@ -8,47 +8,51 @@
 #ifndef LINATTN_BENCHMARKS_ARRAYS_H
 #define LINATTN_BENCHMARKS_ARRAYS_H
 
-#include <cstddef>
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <vector>
 
-/// A dense memref descriptor, as MLIR's C interface passes it.
-template <int rank> struct MemRef {
-  float *allocated, *aligned;
-  int64_t offset = 0, sizes[rank], strides[rank];
-};
-
-/// Floats at 64 bytes, staggered so that no two arrays share the same addresses modulo 4 KiB.
-class Array {
+/// Elements at 64 bytes, staggered so that no two arrays share the same addresses modulo 4 KiB.
+template <typename T> class Array {
 public:
-  explicit Array(size_t size, float value)
-      : storage(static_cast<float *>(std::aligned_alloc(4096, bytes(size)))) {
+  Array() = default;
+  explicit Array(int64_t size) : count(size) {
     static size_t stagger = 0;
     stagger = (stagger + 320) % 4096;
-    start = storage.get() + stagger / sizeof(float);
-    for (size_t i = 0; i < size; ++i)
-      start[i] = value * float(i % 17) / 17;
+    size_t bytes = (size_t(size) * sizeof(T) + 2 * 4096 - 1) / 4096 * 4096;
+    storage.reset(static_cast<char *>(std::aligned_alloc(4096, bytes)));
+    start = reinterpret_cast<T *>(storage.get() + stagger);
+    std::fill_n(start, size, T(0));
   }
-  float *data() { return start; }
 
-  template <typename... Sizes> MemRef<sizeof...(Sizes)> view(Sizes... sizes) {
-    MemRef<sizeof...(Sizes)> ref{start, start, 0, {int64_t(sizes)...}, {}};
-    int64_t stride = 1;
-    for (int dim = sizeof...(Sizes) - 1; dim >= 0; --dim) {
-      ref.strides[dim] = stride;
-      stride *= ref.sizes[dim];
-    }
-    return ref;
-  }
+  T *data() const { return start; }
+  int64_t size() const { return count; }
+  T *begin() const { return start; }
+  T *end() const { return start + count; }
+  T &operator[](int64_t i) const { return start[i]; }
 
 private:
-  static size_t bytes(size_t size) { return (size * sizeof(float) + 4096 + 4095) / 4096 * 4096; }
   struct Free {
-    void operator()(float *pointer) { std::free(pointer); }
+    void operator()(char *pointer) const { std::free(pointer); }
   };
-  std::unique_ptr<float, Free> storage;
-  float *start;
+  std::unique_ptr<char, Free> storage;
+  T *start = nullptr;
+  int64_t count = 0;
 };
+
+/// A dense memref descriptor, as MLIR's C interface passes it: two pointers, offset, sizes,
+/// strides.
+inline std::vector<int64_t> descriptor(const void *data, const std::vector<int64_t> &sizes) {
+  auto address = reinterpret_cast<int64_t>(data);
+  std::vector<int64_t> words{address, address, 0};
+  words.insert(words.end(), sizes.begin(), sizes.end());
+  words.resize(words.size() + sizes.size());
+  int64_t stride = 1;
+  for (size_t dim = sizes.size(); dim-- > 0; stride *= sizes[dim])
+    words[3 + sizes.size() + dim] = stride;
+  return words;
+}
 
 #endif // LINATTN_BENCHMARKS_ARRAYS_H
