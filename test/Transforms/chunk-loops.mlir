@@ -122,7 +122,8 @@ func.func @not_lifted(%k: tensor<?x4xf32>, %n: tensor<?xindex>, %s: tensor<4x4xf
 // CHECK:       linattn.running_product reverse %[[A]]
 // CHECK:       %[[X:.+]] = scf.for %{{.+}} = %c0 to %c3 step %c1 iter_args(%[[OLD:.+]] = %[[K]]) -> (tensor<8x4xf32>)
 // CHECK-NOT:     linattn.running_product
-// CHECK:         %[[OF_S:.+]] = linattn.read %[[S]] at %{{.+}} along 0 : tensor<4x4xf32>, tensor<8x4xf32>
+// CHECK:         %[[READ:.+]] = linattn.read %[[S]] at %{{.+}} along 0 : tensor<4x4xf32>, tensor<8x4xf32>
+// CHECK:         %[[OF_S:.+]] = linalg.generic {{.*}} ins(%[[READ]],
 // CHECK:         %[[B:.+]] = linattn.bracket %{{.+}}, %[[K]] decay %[[A]] diagonal
 // CHECK:         %[[ROWS:.+]] = linalg.matmul ins(%[[B]], %[[K]] : tensor<8x8xf32>, tensor<8x4xf32>) outs(%[[OF_S]]
 // CHECK:         %[[NEW:.+]] = math.tanh %[[ROWS]] : tensor<8x4xf32>
