@@ -7,6 +7,7 @@
 
 #include "ChunkBody.h"
 #include "ExpandRows.h"
+#include "PassFrame.h"
 
 #include "linattn/Analysis/MatmulShare.h"
 #include "linattn/Transforms/Chunk.h"
@@ -157,19 +158,13 @@ struct Chunk : linattn::impl::ChunkPassBase<Chunk> {
   using ChunkPassBase::ChunkPassBase;
 
   LogicalResult initialize(MLIRContext *context) override {
-    for (auto [name, value] :
-         {std::pair("chunk", int64_t(chunk)), std::pair("subchunk", int64_t(subchunk))})
-      if (value < 1)
-        return emitError(UnknownLoc::get(context)) << name << " must be positive, got " << value;
-    return success();
+    return expectPositive(context, {{"chunk", chunk}, {"subchunk", subchunk}});
   }
 
   void runOnOperation() override {
-    SmallVector<RecurrenceOp> ops;
-    getOperation()->walk([&](RecurrenceOp op) { ops.push_back(op); });
-    IRRewriter rewriter(&getContext());
-    for (RecurrenceOp op : ops)
+    rewriteRecurrences(getOperation(), [&](RewriterBase &rewriter, RecurrenceOp op) {
       (void)chunkRecurrence(rewriter, op, {chunk, subchunk, splitTail, strategy, nullptr});
+    });
   }
 };
 

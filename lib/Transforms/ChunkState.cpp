@@ -186,8 +186,8 @@ Value ChunkBody::readOld(Solved &solved, ReadOp op) {
   });
   if (!isOfTokens)
     return ReadOp::create(builder, loc, solved.state, getFirstUse(solved, op), op.getAxisAttr());
-  Value rows = ReadOp::create(builder, loc, solved.state, getAddress(op.getAddress()),
-                              op.getAxisAttr());
+  Value rows =
+      ReadOp::create(builder, loc, solved.state, getAddress(op.getAddress()), op.getAxisAttr());
   return scaleRows(rows, multiply(first, before));
 }
 

@@ -14,6 +14,8 @@
 
 #include "linattn/Transforms/ColumnsLast.h"
 
+#include "PassFrame.h"
+
 #include "linattn/Analysis/StateGraph.h"
 #include "linattn/Analysis/ValueAxes.h"
 #include "linattn/Transforms/Passes.h"
@@ -280,11 +282,9 @@ LogicalResult linattn::putColumnsLast(RewriterBase &rewriter, RecurrenceOp op) {
 namespace {
 struct ColumnsLast : linattn::impl::ColumnsLastPassBase<ColumnsLast> {
   void runOnOperation() override {
-    SmallVector<RecurrenceOp> ops;
-    getOperation()->walk([&](RecurrenceOp op) { ops.push_back(op); });
-    IRRewriter rewriter(&getContext());
-    for (RecurrenceOp op : ops)
+    rewriteRecurrences(getOperation(), [&](RewriterBase &rewriter, RecurrenceOp op) {
       (void)putColumnsLast(rewriter, op);
+    });
   }
 };
 } // namespace

@@ -7,6 +7,8 @@
 
 #include "linattn/Transforms/SplitValue.h"
 
+#include "PassFrame.h"
+
 #include "linattn/Analysis/ValueAxes.h"
 #include "linattn/Transforms/Passes.h"
 
@@ -265,11 +267,9 @@ struct SplitValue : linattn::impl::SplitValuePassBase<SplitValue> {
   }
 
   void runOnOperation() override {
-    SmallVector<RecurrenceOp> ops;
-    getOperation()->walk([&](RecurrenceOp op) { ops.push_back(op); });
-    IRRewriter rewriter(&getContext());
-    for (RecurrenceOp op : ops)
+    rewriteRecurrences(getOperation(), [&](RewriterBase &rewriter, RecurrenceOp op) {
       (void)splitValue(rewriter, op, {tile, nullptr});
+    });
   }
 };
 

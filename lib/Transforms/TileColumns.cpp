@@ -7,6 +7,8 @@
 
 #include "linattn/Transforms/TileColumns.h"
 
+#include "PassFrame.h"
+
 #include "linattn/Analysis/StateGraph.h"
 #include "linattn/Analysis/ValueAxes.h"
 #include "linattn/Transforms/Passes.h"
@@ -70,19 +72,13 @@ struct TileColumns : linattn::impl::TileColumnsPassBase<TileColumns> {
   using TileColumnsPassBase::TileColumnsPassBase;
 
   LogicalResult initialize(MLIRContext *context) override {
-    for (auto [name, value] :
-         {std::pair("bytes", int64_t(bytes)), std::pair("columns", int64_t(columns))})
-      if (value < 1)
-        return emitError(UnknownLoc::get(context)) << name << " must be positive, got " << value;
-    return success();
+    return expectPositive(context, {{"bytes", bytes}, {"columns", columns}});
   }
 
   void runOnOperation() override {
-    SmallVector<RecurrenceOp> ops;
-    getOperation()->walk([&](RecurrenceOp op) { ops.push_back(op); });
-    IRRewriter rewriter(&getContext());
-    for (RecurrenceOp op : ops)
+    rewriteRecurrences(getOperation(), [&](RewriterBase &rewriter, RecurrenceOp op) {
       (void)tileColumns(rewriter, op, {bytes, columns});
+    });
   }
 };
 } // namespace
