@@ -36,7 +36,7 @@ def test_classes(name, tmp_path):
     assert all(system.classes[state] != word for state, word in system.today.items())
 
 
-@pytest.mark.parametrize("chunk", [0, 4, 16])
+@pytest.mark.parametrize("chunk", [0, 4, 16, None])
 def test_results(name, chunk, tmp_path):
     program, want = case(name)
     assert error(run(write(program, tmp_path), arguments(program), chunk), want) <= BOUND

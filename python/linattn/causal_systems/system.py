@@ -220,7 +220,8 @@ def arguments(program, first=0, last=None, initial=None):
 
 
 def run(path, arrays, chunk):
-    options = [runner.pipeline(chunk, (chunk + 1) // 2)]
+    """chunk: tokens per chunk, 0 for none, None for the pipeline's own plan."""
+    options = [] if chunk is None else [runner.pipeline(chunk, (chunk + 1) // 2)]
     return runner.run(path, arrays, guard=True, threads=1, options=options).results
 
 
