@@ -73,7 +73,8 @@ void measureRound(Measured &measured, bool cpuTime, benchmark::State &bench) {
   if (current != &measured) {
     current = &measured;
     problem.reset(); // before the next one takes its memory
-    problem = std::make_unique<Problem>(measured.row);
+    problem =
+        measured.row.op == "scan" ? makeScanProblem(measured.row) : makeHeadsProblem(measured.row);
     measured.error = problem->check();
     measured.operations = problem->minimalOperations();
     measured.bytes = problem->minimalBytes();
@@ -93,9 +94,9 @@ void measureRound(Measured &measured, bool cpuTime, benchmark::State &bench) {
     samples.compiled.push_back(timeOf(cpu, [&] { problem->runCompiled(); }));
     if (threads > 1) // OpenMP's threads spin for a while after their work
       std::this_thread::sleep_for(std::chrono::milliseconds(2 * spinMilliseconds));
-    auto measure = [&](Kernel kernel, std::vector<double> &times) {
-      if (kernel)
-        times.push_back(timeOf(cpu, [&] { problem->run(kernel); }));
+    auto measure = [&](const std::function<void()> &baseline, std::vector<double> &times) {
+      if (baseline)
+        times.push_back(timeOf(cpu, baseline));
     };
     measure(problem->tokenLoop, samples.tokenLoop);
     measure(problem->chunkLoop, samples.chunkLoop);
@@ -217,9 +218,9 @@ private:
     if (!csv.is_open())
       return;
     csv << row.op << (row.packed ? "-packed," : ",") << row.dtype << ',' << row.B << ',' << row.H
-        << ',' << row.T << ',' << row.size << ',' << row.size << ',' << row.threads << ','
-        << row.plan << ',' << 1e3 * time << ',' << spread << ',' << tokens << ',' << efficiency
-        << ',' << percent << ',' << median(samples.tokenLoop) / time << ',';
+        << ',' << row.T << ',' << row.K << ',' << row.V << ',' << row.threads << ',' << row.plan
+        << ',' << 1e3 * time << ',' << spread << ',' << tokens << ',' << efficiency << ','
+        << percent << ',' << median(samples.tokenLoop) / time << ',';
     if (hand > 0)
       csv << hand / time;
     csv << std::endl;

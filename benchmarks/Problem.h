@@ -9,45 +9,61 @@
 #define LINATTN_BENCHMARKS_PROBLEM_H
 
 #include "Arrays.h"
-#include "Head.h"
 #include "Rows.h"
 
+#include <functional>
+
+/// The program of a row, with operands, and baselines on the same operands.
 class Problem {
 public:
-  explicit Problem(const Row &row);
+  virtual ~Problem() = default;
 
   /// Runs everything once from the same state and compares with the token loop. Returns what is
   /// wrong, or nothing.
   std::string check();
 
   void runCompiled();
-  void run(Kernel kernel);
+  /// Null where there is none.
+  std::function<void()> tokenLoop, chunkLoop, handOnePass, handChunks;
 
   /// What the recurrence needs at least, in any form.
-  double minimalOperations() const;
+  double minimalOperations() const {
+    return operationsPerEntry * double(row.T) * double(state.size());
+  }
   /// The state, read once and written once.
   double minimalBytes() const { return 2.0 * sizeof(float) * double(state.size()); }
 
-  const Kernel tokenLoop, chunkLoop, handOnePass, handChunks;
   /// Of the state's size, for measuring bandwidth.
   Array<float> scratch;
 
+protected:
+  explicit Problem(const Row &row);
+
+  /// In [0, 1).
+  float random();
+
+  const Row row;
+  /// Of the state, per token.
+  double operationsPerEntry = 0;
+  Array<float> out, state;
+  /// What the program writes instead of `out` if its dtype is bf16.
+  Array<uint16_t> halfOut;
+  /// The program's arguments, in the order of program.py.
+  std::vector<std::vector<int64_t>> descriptors;
+
 private:
-  void fill();
-  void describe();
   void resetState();
   /// The largest difference from `expected` over its largest value; infinity if not finite.
   static double difference(const Array<float> &values, const std::vector<float> &expected);
 
-  Row row;
   const Program *program;
-  bool channelDecay;
-  Array<float> q, k, v, a, b, g, beta, out, state, initialState;
-  /// What the program takes instead of the arrays above if its dtype is bf16: upper halves of f32.
-  std::vector<Array<uint16_t>> halves;
-  Array<uint16_t> halfOut;
-  Array<int32_t> offsets;
-  std::vector<std::vector<int64_t>> descriptors;
+  Array<float> initialState;
+  uint32_t seed = 1;
 };
+
+float toFloat(uint16_t half);
+
+std::unique_ptr<Problem> makeHeadsProblem(const Row &row);
+std::unique_ptr<Problem> makeScanProblem(const Row &row);
 
 #endif // LINATTN_BENCHMARKS_PROBLEM_H

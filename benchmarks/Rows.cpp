@@ -22,7 +22,7 @@ const Program *findProgram(const Row &row) {
 #undef PROGRAM
   };
   for (const Program &program : programs)
-    if (program.op == row.op && program.dtype == row.dtype && program.size == row.size &&
+    if (program.op == row.op && program.dtype == row.dtype && program.size == row.K &&
         program.plan == row.plan && program.packed == row.packed)
       return &program;
   return nullptr;
@@ -31,7 +31,8 @@ const Program *findProgram(const Row &row) {
 std::string Row::name() const {
   auto number = [](const char *name, int64_t value) { return name + std::to_string(value); };
   return op + (packed ? "-packed/" : "/") + dtype + number("/B", B) + number("/H", H) +
-         number("/T", T) + number("/D", size) + number("/threads", threads) + "/" + plan;
+         number("/T", T) + (K == V ? number("/D", K) : number("/K", K) + number("/V", V)) +
+         number("/threads", threads) + "/" + plan;
 }
 
 std::vector<Row> makeRows() {
@@ -40,7 +41,7 @@ std::vector<Row> makeRows() {
   auto add = [&](const std::string &op, int64_t B, int64_t H, int64_t T, int64_t size = 128,
                  int threads = 1, const char *plan = "default", const char *dtype = "f32",
                  bool packed = false) {
-    rows.push_back({op, dtype, B, H, T, size, threads, plan, packed, quick});
+    rows.push_back({op, dtype, B, H, T, size, size, threads, plan, packed, quick});
   };
   const char *all[] = {"scalar", "gla", "gdn", "kda", "rwkv7"};
   const char *few[] = {"scalar", "gdn"};
@@ -51,6 +52,7 @@ std::vector<Row> makeRows() {
   }
   for (const char *op : {"scalar", "gla", "gdn"})
     add(op, 1, 1, 256, 64);
+  rows.push_back({"scan", "f32", 1, 1, 2048, 16, 2048, 1, "default", false, quick});
   for (const char *op : few) {
     for (int64_t T : {1, 4, 16, 64}) // decode: the state from memory
       add(op, 8, 16, T);

@@ -15,7 +15,7 @@
 /// One line of the table. Where `packed`, B is the number of sequences of T tokens each.
 struct Row {
   std::string op, dtype;
-  int64_t B, H, T, size; // K = V = size
+  int64_t B, H, T, K, V;
   int threads;
   std::string plan;
   bool packed, quick;

@@ -9,7 +9,8 @@ import sys
 def label(row):
     threads = "" if row["threads"] == "1" else f" {row['threads']} threads"
     plan = "" if row["plan"] == "default" else f" {row['plan']}"
-    return f"{row['operator']} {row['dtype']} B{row['B']} H{row['H']} T{row['T']} D{row['K']}{threads}{plan}"
+    size = f"D{row['K']}" if row["K"] == row["V"] else f"K{row['K']} V{row['V']}"
+    return f"{row['operator']} {row['dtype']} B{row['B']} H{row['H']} T{row['T']} {size}{threads}{plan}"
 
 
 def main():

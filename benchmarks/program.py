@@ -2,7 +2,7 @@
 """Print one benchmarked program: an operator's recurrence over tensors of dynamic B, T and H.
 
 Arguments of the function, as Problem.cpp passes them: q, k, v, the gates g, beta (delta rules), a and b (DPLR),
-offsets (packed), the output, the state. Operators:
+offsets (packed), the output, the state; of the scan x, dt, A, B, C, d, the output, the state. Operators:
 
     scalar   S = exp(g) S + k v^T                          one decay per token and head
     gla      S = diag(exp(g)) S + k v^T                    one decay per key channel
@@ -10,21 +10,58 @@ offsets (packed), the output, the state. Operators:
     kda      X = diag(exp(g)) S,  S = X + k beta (v - X^T k)^T
     rwkv7    S = diag(exp(g)) S + b (S^T a)^T + k v^T      diagonal plus rank 1 (DPLR)
 
-and always o = S^T q.
+with o = S^T q, and for 2048 channels with a state of `size` entries each
+
+    scan     h = exp(dt A) h + (dt x) B^T,  y = h C + d x  one decay per entry
 """
 
 import argparse
+
+SCAN = """\
+#token = affine_map<(t, d) -> (t, d)>
+#skip = affine_map<(t, d) -> (d)>
+#state = affine_map<(t, d, n) -> (d, n)>
+
+func.func @FUNCTION(%x: tensor<?x2048xf32>, %dt: tensor<?x2048xf32>, %a: tensor<2048xNxf32>,
+    %b: tensor<?xNxf32>, %c: tensor<?xNxf32>, %d: tensor<2048xf32>, %out: tensor<?x2048xf32>,
+    %state: tensor<2048xNxf32>)
+    -> (tensor<?x2048xf32>, tensor<2048xNxf32>) attributes {llvm.emit_c_interface} {
+  %r:2 = linattn.recurrence [time]
+      ins(%x via #token : tensor<?x2048xf32> as %xt : tensor<2048xf32>,
+          %dt via #token : tensor<?x2048xf32> as %dtt : tensor<2048xf32>,
+          %a via #state : tensor<2048xNxf32> as %at : tensor<2048xNxf32>,
+          %b via #token : tensor<?xNxf32> as %bt : tensor<Nxf32>,
+          %c via #token : tensor<?xNxf32> as %ct : tensor<Nxf32>,
+          %d via #skip : tensor<2048xf32> as %d0 : tensor<2048xf32>)
+      outs(%out via #token : tensor<?x2048xf32>)
+      states(%state via #state : tensor<2048xNxf32> as %S : tensor<2048xNxf32>) {
+    %empty = tensor.empty() : tensor<2048xNxf32>
+    %steps = linalg.broadcast ins(%dtt : tensor<2048xf32>) outs(%empty : tensor<2048xNxf32>) dimensions = [1]
+    %g = arith.mulf %steps, %at : tensor<2048xNxf32>
+    %X = linattn.decay %S by %g along [0, 1] : tensor<2048xNxf32>, tensor<2048xNxf32>
+    %u = arith.mulf %dtt, %xt : tensor<2048xf32>
+    %S1 = linattn.write %X at %u along 0 value %bt : tensor<2048xNxf32>, tensor<2048xf32>, tensor<Nxf32>
+    %y = linattn.read %S1 at %ct along 1 : tensor<2048xNxf32>, tensor<Nxf32>
+    %dx = arith.mulf %d0, %xt : tensor<2048xf32>
+    %ot = arith.addf %y, %dx : tensor<2048xf32>
+    linattn.yield %ot, %S1 : tensor<2048xf32>, tensor<2048xNxf32>
+  }
+  return %r#0, %r#1 : tensor<?x2048xf32>, tensor<2048xNxf32>
+}"""
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("function", help="its name")
-    parser.add_argument("operator", choices=["scalar", "gla", "gdn", "kda", "rwkv7"])
+    parser.add_argument("operator", choices=["scalar", "gla", "gdn", "kda", "rwkv7", "scan"])
     parser.add_argument("--dtype", default="f32", choices=["f32", "bf16"], help="of q, k, v, a, b and the output")
     parser.add_argument("--size", type=int, default=128, help="K = V")
     parser.add_argument("--plan", help="parameters of #linattn.plan; default: what the pipeline chooses")
     parser.add_argument("--packed", action="store_true", help="sequences one after the other, with offsets")
     args = parser.parse_args()
+    if args.operator == "scan":
+        print(SCAN.replace("FUNCTION", args.function).replace("xNx", f"x{args.size}x").replace("<Nx", f"<{args.size}x"))
+        return
 
     size, dtype = args.size, args.dtype
     outer = "?x?" if args.packed else "?x?x?"
