@@ -42,11 +42,11 @@ def test_results(name, chunk, tmp_path):
     assert error(run(write(program, tmp_path), arguments(program), chunk), want) <= BOUND
 
 
-@pytest.mark.parametrize("chunk", [0, 4])
-def test_split(name, chunk, tmp_path):
-    """Eleven tokens, then the others from the states after those."""
+@pytest.mark.parametrize("chunk, at", [(0, 11), (4, 11), (4, 1), (None, 20)])
+def test_split(name, chunk, at, tmp_path):
+    """Some tokens, then the others from the states after those."""
     program, want = case(name)
-    assert error(run_split(write(program, tmp_path), program, chunk, 11), want) <= BOUND
+    assert error(run_split(write(program, tmp_path), program, chunk, at), want) <= BOUND
 
 
 def test_segments(name, tmp_path):
