@@ -54,7 +54,7 @@ def chunk_ir(path, chunk=8):
 
 def pipeline(chunk=0, subchunk=16, strategy="chunk"):
     """The option of la-run for code that runs token by token or, for any number of tokens, in
-    chunks; without it, la-run has the default plan in chunks and runs few tokens one by one."""
+    chunks; without it, la-run has the default plan: chunks, and the last tokens one by one."""
     passes = [f"linattn-chunk{{chunk={chunk} subchunk={subchunk} strategy={strategy}}}"] if chunk else []
     passes += ["linattn-to-cpu-pipeline{chunk=0}"]
     return f"--pipeline=builtin.module({','.join(passes)})"

@@ -6,7 +6,7 @@ body: what `programs.interpret` thinks of the body is not used.
 
 import re
 import subprocess
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Callable
 
 import numpy as np
@@ -22,7 +22,7 @@ SYSTEMS = {}  # name -> System
 
 @dataclass
 class System:
-    """classes: of each state, as the mathematics has it; today: what the compiler says instead.
+    """classes: of each state, as the mathematics has it and as the compiler prints it.
 
     step: the inputs at one token in the order in which the body takes them, then the states; gives
     the outs, then the new states. sequence: for references that are no recurrence; the inputs at
@@ -32,29 +32,22 @@ class System:
     formula: str
     body: Callable
     classes: dict
-    today: dict = field(default_factory=dict)
     step: Callable = None
     sequence: Callable = None
 
     def program(self, **domain):
         return build(self.body, domain, Step)
 
-    def printed(self):
-        """What linattn-print-state-graph should say now."""
-        return {**self.classes, **self.today}
 
-
-def system(today=None, **classes):
-    """Registers a class with the functions `body` and `step` or `sequence` as a System.
-
-    today: state -> what the compiler says instead of the class, where it says another."""
+def system(**classes):
+    """Registers a class with the functions `body` and `step` or `sequence` as a System."""
 
     def register(made):
         parts = {name: getattr(made, name) for name in ("body", "step", "sequence")
                  if hasattr(made, name)}
         parts["body"].__name__ = made.__name__
         SYSTEMS[made.__name__] = System(made.__name__, made.__doc__, classes=classes,
-                                        today=today or {}, **parts)
+                                        **parts)
         return made
 
     return register
