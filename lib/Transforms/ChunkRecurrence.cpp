@@ -54,6 +54,22 @@ static ChunkOptions getEffectiveOptions(RecurrenceOp op, const ChunkOptions &opt
   return effective;
 }
 
+/// How fewer tokens than a chunk run: in a chunk of 4, and what is left of these one by one.
+static ChunkOptions getTailOptions(const ChunkOptions &options) {
+  constexpr int64_t chunk = 4;
+  ChunkOptions tail = options;
+  bool isChunk = options.chunk > chunk;
+  tail.strategy = isChunk ? options.strategy : Strategy::token;
+  tail.chunk = isChunk ? chunk : 1;
+  tail.subchunk = std::min(options.subchunk, tail.chunk);
+  return tail;
+}
+
+static PlanAttr getPlan(MLIRContext *context, const ChunkOptions &options) {
+  return PlanAttr::get(context, options.strategy, options.chunk, options.subchunk, /*value_tile=*/0,
+                       /*split=*/1, OperandPrecision::f32, PlanSource::constant);
+}
+
 /// The recurrence over tiles of `rows` tokens, with its block arguments and no ops in its body.
 static RecurrenceOp createChunkOp(RewriterBase &rewriter, RecurrenceOp op, int64_t rows) {
   SmallVector<IteratorKind> iterators;
@@ -88,17 +104,24 @@ FailureOr<RecurrenceOp> linattn::chunkRecurrence(RewriterBase &rewriter, Recurre
   if (effective.strategy == Strategy::token || effective.chunk < 1)
     return rewriter.notifyMatchFailure(op, "its plan says token by token");
   int64_t tokens = op.getStaticExtents()[op.getTimeDim()];
-  if (effective.splitTail && ShapedType::isStatic(tokens) && tokens < effective.chunk)
+  auto isTail = [&] {
+    return effective.splitTail && ShapedType::isStatic(tokens) && tokens < effective.chunk;
+  };
+  if (isTail())
+    effective = getTailOptions(effective);
+  if (effective.strategy == Strategy::token || isTail())
     return rewriter.notifyMatchFailure(op, "has too few tokens");
   OwningOpRef<RecurrenceOp> singleRows = expandRows(op);
   RecurrenceOp token = singleRows ? *singleRows : op;
   StateGraph graph(token);
   if (effective.splitTail && graph.isChunkable())
-    if (FailureOr<RecurrenceOp> whole = splitTail(rewriter, op, effective.chunk);
-        succeeded(whole) && *whole != op) {
-      ChunkOptions noTail = options;
-      noTail.splitTail = false;
-      return chunkRecurrence(rewriter, *whole, noTail);
+    if (FailureOr<SplitRecurrence> parts = splitTail(rewriter, op, effective.chunk);
+        succeeded(parts) && parts->tail) {
+      parts->tail.setPlanAttr(getPlan(op.getContext(), getTailOptions(effective)));
+      (void)chunkRecurrence(rewriter, parts->tail, options);
+      ChunkOptions whole = options;
+      whole.splitTail = false;
+      return chunkRecurrence(rewriter, parts->whole, whole);
     }
   std::string reason = "it has no state";
   for (const StateInfo &state : graph.getStates()) {
@@ -115,9 +138,7 @@ FailureOr<RecurrenceOp> linattn::chunkRecurrence(RewriterBase &rewriter, Recurre
   rewriter.setInsertionPoint(op);
   RecurrenceOp chunk = createChunkOp(rewriter, op, effective.chunk);
   if (!op.getPlanAttr() && effective.strategy == Strategy::sweep)
-    chunk.setPlanAttr(PlanAttr::get(op.getContext(), Strategy::sweep, effective.chunk,
-                                    effective.subchunk, /*value_tile=*/0, /*split=*/1,
-                                    OperandPrecision::f32, PlanSource::constant));
+    chunk.setPlanAttr(getPlan(op.getContext(), effective));
   ChunkBody body(rewriter, token, chunk, graph, effective.subchunk);
   if (failed(body.build())) {
     reason =

@@ -29,7 +29,7 @@ public:
   TailSplitter(RewriterBase &rewriter, RecurrenceOp op)
       : rewriter(rewriter), op(op), loc(op.getLoc()) {}
   LogicalResult canSplit();
-  FailureOr<RecurrenceOp> split(int64_t multiple);
+  SplitRecurrence split(int64_t multiple);
 
 private:
   std::optional<unsigned> getTimePosition(OpOperand &operand);
@@ -153,10 +153,10 @@ RecurrenceOp TailSplitter::run(const Range &range, SmallVector<Value> &outs,
   return part;
 }
 
-FailureOr<RecurrenceOp> TailSplitter::split(int64_t multiple) {
+SplitRecurrence TailSplitter::split(int64_t multiple) {
   OpFoldResult tokens = op.getExtent(rewriter, op.getTimeDim());
   if (std::optional<int64_t> count = getConstantIntValue(tokens); count && *count % multiple == 0)
-    return op;
+    return {op, nullptr};
   AffineExpr d0, d1;
   bindDims(rewriter.getContext(), d0, d1);
   OpFoldResult whole = affine::makeComposedFoldedAffineApply(
@@ -174,16 +174,14 @@ FailureOr<RecurrenceOp> TailSplitter::split(int64_t multiple) {
     runMany();
     runFew();
   }
-  few.setPlanAttr(PlanAttr::get(op.getContext(), Strategy::token, 1, 1, 0, 1, OperandPrecision::f32,
-                                PlanSource::constant));
   SmallVector<Value> results(outs);
   llvm::append_range(results, states);
   rewriter.replaceOp(op, results);
-  return many;
+  return {many, few};
 }
 
-FailureOr<RecurrenceOp> linattn::splitTail(RewriterBase &rewriter, RecurrenceOp op,
-                                           int64_t multiple) {
+FailureOr<SplitRecurrence> linattn::splitTail(RewriterBase &rewriter, RecurrenceOp op,
+                                              int64_t multiple) {
   TailSplitter splitter(rewriter, op);
   if (failed(splitter.canSplit()))
     return rewriter.notifyMatchFailure(op, "its operands cannot be cut along time");

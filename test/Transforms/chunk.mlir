@@ -32,10 +32,16 @@
 // TAIL:         %[[MANY:.+]]:2 = linattn.recurrence [time] step(%{{.+}} of 8)
 // TAIL:         tensor.insert_slice %[[MANY]]#0 into %{{.+}}[0, 0] [%[[WHOLE]], 8]
 // TAIL:         tensor.extract_slice %arg0[%[[WHOLE]], 0] [%[[REST]], 16]
-// TAIL:         %[[FEW:.+]]:2 = linattn.recurrence [time]{{$}}
+// TAIL:         %[[FOURS:.+]] = affine.apply
+// TAIL:         %[[FEW:.+]] = affine.apply
+// TAIL:         %[[FOUR:.+]]:2 = linattn.recurrence [time] step(%{{.+}} of 4)
 // TAIL:           states(%[[MANY]]#1 via
+// TAIL:         tensor.insert_slice %[[FOUR]]#0 into %{{.+}}[0, 0] [%[[FOURS]], 8]
+// TAIL:         %[[ONE:.+]]:2 = linattn.recurrence [time]{{$}}
+// TAIL:           states(%[[FOUR]]#1 via
 // TAIL-NEXT:      attributes {plan = #linattn.plan<strategy = token, source = constant>}
-// TAIL:         tensor.insert_slice %[[FEW]]#0 into %{{.+}}[%[[WHOLE]], 0] [%[[REST]], 8]
+// TAIL:         %[[TAIL:.+]] = tensor.insert_slice %[[ONE]]#0 into %{{.+}}[%[[FOURS]], 0] [%[[FEW]], 8]
+// TAIL:         tensor.insert_slice %[[TAIL]] into %{{.+}}[%[[WHOLE]], 0] [%[[REST]], 8]
 func.func @scalar_decay(%k: tensor<?x16xf32>, %v: tensor<?x8xf32>, %g: tensor<?xf32>, %o: tensor<?x8xf32>, %s: tensor<16x8xf32>) -> (tensor<?x8xf32>, tensor<16x8xf32>) {
   %r:2 = linattn.recurrence [time]
       ins(%k via #vec : tensor<?x16xf32> as %kt : tensor<16xf32>, %v via #vec : tensor<?x8xf32> as %vt : tensor<8xf32>,

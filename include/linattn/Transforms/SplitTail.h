@@ -16,13 +16,17 @@ class RewriterBase;
 
 namespace mlir::linattn {
 
+struct SplitRecurrence {
+  RecurrenceOp whole; ///< over a multiple of the tokens asked for
+  RecurrenceOp tail;  ///< over the others; null if there are none
+};
+
 /// Splits the tokens of a recurrence into a multiple of `multiple` and at most `multiple - 1`
-/// tokens at the end, in two recurrences that pass the states on, and returns the one with the
-/// many. The other one gets the plan to run token by token; there is none if the number of tokens
-/// is known to be a multiple. Operands are cut along time, so time must be the bare index of one
-/// dim of every operand that uses it. Fails for another map, for packed sequences and with
-/// checkpoints.
-FailureOr<RecurrenceOp> splitTail(RewriterBase &rewriter, RecurrenceOp op, int64_t multiple);
+/// tokens at the end, in two recurrences that pass the states on. There is no second one if the
+/// number of tokens is known to be a multiple. Operands are cut along time, so time must be the
+/// bare index of one dim of every operand that uses it. Fails for another map, for packed sequences
+/// and with checkpoints.
+FailureOr<SplitRecurrence> splitTail(RewriterBase &rewriter, RecurrenceOp op, int64_t multiple);
 
 } // namespace mlir::linattn
 
