@@ -68,6 +68,33 @@ func.func @scaled_update(%s: memref<8x32xf32>, %d: memref<8xf32>, %w: memref<4x8
   return
 }
 
+// A scaling that may be contracted is added to the sums when these are done: none waits for memory.
+// CHECK-LABEL: func.func @late_update(
+// CHECK-SAME:      %[[S:[^:]+]]: memref<8x32xf32>
+// CHECK:         %[[SUM:[0-9]+]]:{{[48]}} = scf.for {{.*}} iter_args
+// CHECK:           vector.transfer_read %{{.+}} : memref<4x32xf32>
+// CHECK:         %[[OLD:.+]] = vector.transfer_read %[[S]]
+// CHECK:         %[[SCALED:.+]] = arith.mulf %[[OLD]], %{{.+}} fastmath<contract>
+// CHECK-NEXT:    %[[NEW:.+]] = arith.addf %[[SCALED]], %[[SUM]]#0 fastmath<contract>
+// CHECK-NEXT:    vector.transfer_write %[[NEW]], %[[S]]
+func.func @late_update(%s: memref<8x32xf32>, %d: memref<8xf32>, %w: memref<4x8xf32>, %u: memref<4x32xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(k, v) -> (k)>, affine_map<(k, v) -> (k, v)>], iterator_types = ["parallel", "parallel"]}
+      ins(%d : memref<8xf32>) outs(%s : memref<8x32xf32>) {
+  ^bb0(%x: f32, %old: f32):
+    %n = arith.mulf %old, %x fastmath<contract> : f32
+    linalg.yield %n : f32
+  }
+  linalg.generic {indexing_maps = [affine_map<(t, k, v) -> (t, k)>, affine_map<(t, k, v) -> (t, v)>, affine_map<(t, k, v) -> (k, v)>],
+                  iterator_types = ["reduction", "parallel", "parallel"]}
+      ins(%w, %u : memref<4x8xf32>, memref<4x32xf32>) outs(%s : memref<8x32xf32>) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %p = arith.mulf %x, %y fastmath<contract> : f32
+    %n = arith.addf %acc, %p fastmath<contract> : f32
+    linalg.yield %n : f32
+  }
+  return
+}
+
 // Not if something between may touch it.
 // CHECK-LABEL: func.func @store_between(
 // CHECK:         vector.transfer_write %{{.+}}, %[[S:[a-z0-9]+]][

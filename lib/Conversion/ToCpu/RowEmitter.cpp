@@ -108,6 +108,21 @@ AffineMap RowEmitter::getFirstMap(OpOperand &operand) {
   return first.getMatchingIndexingMap(&operand).compose(op.getMatchingIndexingMap(&init));
 }
 
+/// True if the op before scales what is in memory: that can be added to the sums when they are
+/// done, so that no sum waits for memory. Costs nothing, as the scaling becomes a multiply-add.
+bool RowEmitter::canStartLate() {
+  if (!first || rowReduces || first.getBody()->getArguments().back().use_empty())
+    return false;
+  auto mayContract = [](auto op) {
+    return op && arith::bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::contract);
+  };
+  SmallVector<Operation *> sum;
+  Value scaled = first.getBody()->getTerminator()->getOperand(0);
+  return mayContract(scaled.getDefiningOp<arith::MulFOp>()) &&
+         matchReduction(op.getRegionOutputArgs(), 0, sum) && sum.size() == 1 &&
+         mayContract(dyn_cast<arith::AddFOp>(sum[0]));
+}
+
 const char *RowEmitter::getObstacle() {
   for (OpOperand &operand : op->getOpOperands())
     if (const char *obstacle = getObstacle(operand.get(), op.getMatchingIndexingMap(&operand)))
@@ -146,6 +161,7 @@ const char *RowEmitter::getObstacle() {
     }
     combiners.push_back(combiner);
   }
+  startsLate = canStartLate();
   return nullptr;
 }
 
@@ -156,11 +172,16 @@ const char *RowEmitter::getObstacle() {
 void RowEmitter::emit() {
   SmallVector<IteratorType> iterators = op.getIteratorTypesArray();
   for (IteratorType kind : {IteratorType::parallel, IteratorType::reduction}) {
+    // The rows of a block share the rows of the right operand, so their loop is inside; but not if
+    // sums go back to where they come from: the next rows would be loaded from addresses that are
+    // those of the last stores modulo a page, and wait for these.
+    bool hasBlocks = blockDim && kind == IteratorType::parallel;
+    if (hasBlocks && startsLate)
+      order.push_back(*blockDim);
     for (auto [dim, iterator] : llvm::enumerate(iterators))
       if (iterator == kind && dim != blockDim)
         order.push_back(dim);
-    // The rows of a block share the rows of the right operand, so their loop is inside.
-    if (blockDim && kind == IteratorType::parallel)
+    if (hasBlocks && !startsLate)
       order.push_back(*blockDim);
   }
   for (OpOperand &init : op.getDpsInitsMutable()) {
@@ -428,6 +449,11 @@ void RowEmitter::store(OpOperand &init, Value value) {
 }
 
 Value RowEmitter::startSum(OpOperand &init) {
+  if (startsLate) {
+    Value zero = arith::ConstantOp::create(
+        rewriter, loc, rewriter.getZeroAttr(getElementTypeOrSelf(init.get())));
+    return usesRow(init) ? broadcast(zero) : zero;
+  }
   if (first)
     return emitFirst(init,
                      first.getBody()->getArguments().back().use_empty() ? Value() : load(init));
@@ -438,6 +464,9 @@ Value RowEmitter::startSum(OpOperand &init) {
 }
 
 void RowEmitter::finishSum(OpOperand &init, Value sum) {
+  if (startsLate)
+    sum = arith::AddFOp::create(rewriter, loc, emitFirst(init, load(init)), sum,
+                                arith::FastMathFlags::contract);
   if (!reducesRow(init))
     return store(init, sum);
   Operation *combiner = combiners[getInit(init)];

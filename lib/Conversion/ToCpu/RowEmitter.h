@@ -41,6 +41,7 @@ private:
   void emitBody(unsigned copy, MutableArrayRef<Value> sums);
 
   const char *getObstacle(Value operand, AffineMap map);
+  bool canStartLate();
   AffineMap getFirstMap(OpOperand &operand);
   Value emitFirst(OpOperand &init, Value value);
   SmallVector<Value> emitOps(Block &block, IRMapping &mapping);
@@ -67,6 +68,7 @@ private:
   std::optional<unsigned> blockDim;
   int64_t block; // rows in one step of the block dim
   bool rowReduces = false;
+  bool startsLate = false;
   /// Loop order, and for each init the level from which no loop inside indexes it.
   SmallVector<unsigned> order, depth;
   /// The same level for each input, and its entries there: one for all rows of a block, or one
