@@ -70,3 +70,62 @@ func.func @loop(%a: tensor<4x8xf32>, %x: tensor<8xf32>, %s: tensor<4x8xf32>, %n:
   }
   return %r : tensor<4x8xf32>
 }
+
+#row = affine_map<(t, k, v) -> (t, k)>
+#column = affine_map<(t, k, v) -> (t, v)>
+#entry = affine_map<(t, k, v) -> (k, v)>
+
+// Two sums of products into the same entries are one.
+// CHECK-LABEL: func @two_updates
+// CHECK-SAME:      %[[S:[^:]+]]: tensor<8x32xf32>
+// CHECK:         linalg.generic {{.*}} ins(%{{.+}}, %{{.+}}, %{{.+}}, %{{.+}} : {{.+}}) outs(%[[S]] : tensor<8x32xf32>)
+// CHECK:           %[[FIRST:.+]] = arith.addf
+// CHECK:           arith.addf %[[FIRST]], %{{.+}} fastmath<contract>
+// CHECK-NOT:     linalg.generic
+// CHECK:         return
+func.func @two_updates(%s: tensor<8x32xf32>, %w: tensor<4x8xf32>, %u: tensor<4x32xf32>, %x: tensor<4x8xf32>) -> tensor<8x32xf32> {
+  %0 = linalg.generic {indexing_maps = [#row, #column, #entry], iterator_types = ["reduction", "parallel", "parallel"]}
+      ins(%w, %u : tensor<4x8xf32>, tensor<4x32xf32>) outs(%s : tensor<8x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %p = arith.mulf %a, %b fastmath<contract> : f32
+    %n = arith.addf %sum, %p fastmath<contract> : f32
+    linalg.yield %n : f32
+  } -> tensor<8x32xf32>
+  %1 = linalg.generic {indexing_maps = [#row, #column, #entry], iterator_types = ["reduction", "parallel", "parallel"]}
+      ins(%x, %u : tensor<4x8xf32>, tensor<4x32xf32>) outs(%0 : tensor<8x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %p = arith.mulf %a, %b fastmath<contract> : f32
+    %n = arith.addf %sum, %p fastmath<contract> : f32
+    linalg.yield %n : f32
+  } -> tensor<8x32xf32>
+  return %1 : tensor<8x32xf32>
+}
+
+// Not if their order is that of the program, or if the first sum is used as well.
+// CHECK-LABEL: func @two_sums_apart
+// CHECK-COUNT-3: linalg.generic
+func.func @two_sums_apart(%s: tensor<8x32xf32>, %w: tensor<4x8xf32>, %u: tensor<4x32xf32>, %x: tensor<4x8xf32>)
+    -> (tensor<8x32xf32>, tensor<8x32xf32>) {
+  %0 = linalg.generic {indexing_maps = [#row, #column, #entry], iterator_types = ["reduction", "parallel", "parallel"]}
+      ins(%w, %u : tensor<4x8xf32>, tensor<4x32xf32>) outs(%s : tensor<8x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %p = arith.mulf %a, %b : f32
+    %n = arith.addf %sum, %p : f32
+    linalg.yield %n : f32
+  } -> tensor<8x32xf32>
+  %1 = linalg.generic {indexing_maps = [#row, #column, #entry], iterator_types = ["reduction", "parallel", "parallel"]}
+      ins(%x, %u : tensor<4x8xf32>, tensor<4x32xf32>) outs(%0 : tensor<8x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %p = arith.mulf %a, %b fastmath<contract> : f32
+    %n = arith.addf %sum, %p fastmath<contract> : f32
+    linalg.yield %n : f32
+  } -> tensor<8x32xf32>
+  %2 = linalg.generic {indexing_maps = [#row, #column, #entry], iterator_types = ["reduction", "parallel", "parallel"]}
+      ins(%x, %u : tensor<4x8xf32>, tensor<4x32xf32>) outs(%1 : tensor<8x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %p = arith.mulf %a, %b fastmath<contract> : f32
+    %n = arith.addf %sum, %p fastmath<contract> : f32
+    linalg.yield %n : f32
+  } -> tensor<8x32xf32>
+  return %1, %2 : tensor<8x32xf32>, tensor<8x32xf32>
+}

@@ -66,7 +66,8 @@ def MergeGenericsPass : Pass<"linattn-merge-generics"> {
   let description = [{
     A step that decays a state, writes to it and reads it is three nests over the same K x V entries. This pass merges a `linalg.generic` on tensors into the one
     that consumes its result, if both have the same iteration space and the consumer uses nothing else that the producer computes: then the entries go through
-    registers once. A read that a later write depends on ends a pass over the state, so a delta rule keeps two.
+    registers once. A read that a later write depends on ends a pass over the state, so a delta rule keeps two. Two sums of products into the same entries, as two
+    writes of a chunk are, become one as well.
 
     Before:
     ```mlir

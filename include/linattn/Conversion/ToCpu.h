@@ -31,7 +31,17 @@ namespace mlir::linattn {
 LogicalResult mergeIntoConsumer(RewriterBase &rewriter, linalg::GenericOp producer,
                                 linalg::GenericOp consumer);
 
-/// `mergeIntoConsumer` for all pairs.
+/// True if the op adds to its only init, and its additions may be contracted: they are a sum of
+/// products (see `linalg::isaContractionOpInterface`) or several, whose order is ours.
+bool addsProducts(linalg::GenericOp op);
+
+/// Merges two sums of products into the same entries, one after the other, into one nest. Fails,
+/// with the reason as match failure, if the iteration spaces differ or if someone sees the first
+/// sum.
+LogicalResult mergeSums(RewriterBase &rewriter, linalg::GenericOp producer,
+                        linalg::GenericOp consumer);
+
+/// `mergeIntoConsumer` and `mergeSums` for all pairs.
 void populateMergeGenericsPatterns(RewritePatternSet &patterns);
 
 /// Fuses two loops on tensors in one block where the second stands, and moves what uses the first

@@ -23,8 +23,8 @@ struct ChunkOptions {
   int64_t chunk = 32;    ///< tokens per chunk
   int64_t subchunk = 16; ///< rows per diagonal block of solves and brackets
   /// The last tokens, which fill no chunk, are a recurrence of their own (see SplitTail.h), with
-  /// chunks of 4 tokens and the rest one by one; otherwise, and where they cannot be split off, they
-  /// are a part of a chunk.
+  /// chunks of 4 tokens and the rest one by one; otherwise, and where they cannot be split off,
+  /// they are a part of a chunk.
   bool splitTail = false;
   /// `chunk`, or `sweep`: the writes of a chunk are deferred to the next one (see DeferWrites.h).
   Strategy strategy = Strategy::chunk;

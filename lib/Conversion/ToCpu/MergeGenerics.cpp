@@ -8,6 +8,7 @@
 #include "linattn/Conversion/Passes.h"
 #include "linattn/Conversion/ToCpu.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -172,7 +173,76 @@ LogicalResult mlir::linattn::mergeIntoConsumer(RewriterBase &rewriter, GenericOp
   return success();
 }
 
+bool mlir::linattn::addsProducts(GenericOp op) {
+  if (op.getNumDpsInits() != 1 || op.getNumReductionLoops() == 0)
+    return false;
+  Value sum = op.getRegionOutputArgs()[0];
+  while (sum.hasOneUse()) {
+    auto add = dyn_cast<arith::AddFOp>(*sum.user_begin());
+    if (!add || !arith::bitEnumContainsAll(add.getFastmath(), arith::FastMathFlags::contract))
+      break;
+    sum = add;
+  }
+  return sum.getDefiningOp() && sum == op.getBody()->getTerminator()->getOperand(0);
+}
+
+LogicalResult mlir::linattn::mergeSums(RewriterBase &rewriter, GenericOp producer,
+                                       GenericOp consumer) {
+  if (!producer.hasPureTensorSemantics() || !consumer.hasPureTensorSemantics() ||
+      !addsProducts(producer) || !addsProducts(consumer) ||
+      consumer.getOutputs()[0] != producer->getResult(0) || !producer->hasOneUse())
+    return rewriter.notifyMatchFailure(consumer, "not two sums in one place");
+  auto getInitMap = [](GenericOp op) {
+    return op.getMatchingIndexingMap(&op.getDpsInitsMutable()[0]);
+  };
+  if (producer.getStaticLoopRanges() != consumer.getStaticLoopRanges() ||
+      llvm::any_of(producer.getStaticLoopRanges(), ShapedType::isDynamic) ||
+      producer.getIteratorTypesArray() != consumer.getIteratorTypesArray() ||
+      getInitMap(producer) != getInitMap(consumer))
+    return rewriter.notifyMatchFailure(consumer, "the iteration spaces differ");
+  if (dependsOn(consumer, producer))
+    return rewriter.notifyMatchFailure(consumer, "depends on the producer in another way, too");
+  SmallVector<Value> inputs(producer.getInputs());
+  llvm::append_range(inputs, consumer.getInputs());
+  SmallVector<AffineMap> maps;
+  for (GenericOp op : {producer, consumer})
+    for (OpOperand *input : op.getDpsInputOperands())
+      maps.push_back(op.getMatchingIndexingMap(input));
+  maps.push_back(getInitMap(producer));
+  rewriter.setInsertionPoint(consumer);
+  rewriter.replaceOpWithNewOp<GenericOp>(
+      consumer, consumer->getResultTypes(), inputs, producer.getOutputs(), maps,
+      producer.getIteratorTypesArray(), [&](OpBuilder &builder, Location loc, ValueRange args) {
+        Value sum = args.back();
+        args = args.drop_back();
+        for (GenericOp op : {producer, consumer}) {
+          IRMapping mapping;
+          mapping.map(op.getRegionInputArgs(), args.take_front(op.getNumDpsInputs()));
+          mapping.map(op.getRegionOutputArgs()[0], sum);
+          args = args.drop_front(op.getNumDpsInputs());
+          for (Operation &nested : op.getBody()->without_terminator())
+            builder.clone(nested, mapping);
+          sum = mapping.lookupOrDefault(op.getBody()->getTerminator()->getOperand(0));
+        }
+        linalg::YieldOp::create(builder, loc, sum);
+      });
+  rewriter.eraseOp(producer);
+  return success();
+}
+
 namespace {
+
+struct MergeSums : OpRewritePattern<GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(GenericOp consumer, PatternRewriter &rewriter) const override {
+    auto producer = consumer.getNumDpsInits() == 1
+                        ? consumer.getOutputs()[0].getDefiningOp<GenericOp>()
+                        : GenericOp();
+    if (!producer)
+      return rewriter.notifyMatchFailure(consumer, "no other sum in the same place");
+    return mergeSums(rewriter, producer, consumer);
+  }
+};
 
 struct MergeIntoConsumer : OpRewritePattern<GenericOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -232,7 +302,8 @@ struct MergeGenerics : linattn::impl::MergeGenericsPassBase<MergeGenerics> {
 } // namespace
 
 void mlir::linattn::populateMergeGenericsPatterns(RewritePatternSet &patterns) {
-  patterns.add<BroadcastToGeneric, MergeIntoConsumer, SplatToGeneric>(patterns.getContext());
+  patterns.add<BroadcastToGeneric, MergeIntoConsumer, MergeSums, SplatToGeneric>(
+      patterns.getContext());
   // Elementwise ops into their consumers, but never into a loop or a larger iteration space, which
   // would compute the exponential of a decay once per token or per entry of the state.
   linalg::populateElementwiseOpsFusionPatterns(patterns, [](OpOperand *operand) {

@@ -113,14 +113,9 @@ AffineMap RowEmitter::getFirstMap(OpOperand &operand) {
 bool RowEmitter::canStartLate() {
   if (!first || rowReduces || first.getBody()->getArguments().back().use_empty())
     return false;
-  auto mayContract = [](auto op) {
-    return op && arith::bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::contract);
-  };
-  SmallVector<Operation *> sum;
-  Value scaled = first.getBody()->getTerminator()->getOperand(0);
-  return mayContract(scaled.getDefiningOp<arith::MulFOp>()) &&
-         matchReduction(op.getRegionOutputArgs(), 0, sum) && sum.size() == 1 &&
-         mayContract(dyn_cast<arith::AddFOp>(sum[0]));
+  auto scale = first.getBody()->getTerminator()->getOperand(0).getDefiningOp<arith::MulFOp>();
+  return scale && arith::bitEnumContainsAll(scale.getFastmath(), arith::FastMathFlags::contract) &&
+         addsProducts(op);
 }
 
 const char *RowEmitter::getObstacle() {
@@ -450,8 +445,8 @@ void RowEmitter::store(OpOperand &init, Value value) {
 
 Value RowEmitter::startSum(OpOperand &init) {
   if (startsLate) {
-    Value zero = arith::ConstantOp::create(
-        rewriter, loc, rewriter.getZeroAttr(getElementTypeOrSelf(init.get())));
+    Value zero = arith::ConstantOp::create(rewriter, loc,
+                                           rewriter.getZeroAttr(getElementTypeOrSelf(init.get())));
     return usesRow(init) ? broadcast(zero) : zero;
   }
   if (first)
