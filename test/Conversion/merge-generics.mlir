@@ -78,7 +78,7 @@ func.func @loop(%a: tensor<4x8xf32>, %x: tensor<8xf32>, %s: tensor<4x8xf32>, %n:
 // Two sums of products into the same entries are one.
 // CHECK-LABEL: func @two_updates
 // CHECK-SAME:      %[[S:[^:]+]]: tensor<8x32xf32>
-// CHECK:         linalg.generic {{.*}} ins(%{{.+}}, %{{.+}}, %{{.+}}, %{{.+}} : {{.+}}) outs(%[[S]] : tensor<8x32xf32>)
+// CHECK:         linalg.generic {{.*}} ins(%{{[^:]+}} : tensor<4x8xf32>, tensor<4x32xf32>, tensor<4x8xf32>) outs(%[[S]] : tensor<8x32xf32>)
 // CHECK:           %[[FIRST:.+]] = arith.addf
 // CHECK:           arith.addf %[[FIRST]], %{{.+}} fastmath<contract>
 // CHECK-NOT:     linalg.generic
