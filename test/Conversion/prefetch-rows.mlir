@@ -68,3 +68,78 @@ func.func @nothing(%k: memref<?x128xf32>, %T: index, %live: index, %s: memref<8x
   }
   return
 }
+
+// -----
+
+// The state of the next head, in the last of its steps: 2 passes of 16 rows of 8 lines, 4 lines per iteration of the
+// innermost loops, as those around them are few.
+// CHECK-LABEL: func @next_state(
+// CHECK-SAME:    %[[H:[a-z0-9]+]]: index, %[[S:[^:]+]]: memref<4x16x128xf32>, %{{.+}}: memref<?x4x16xf32>, %[[T:[a-z0-9]+]]: index
+// CHECK:       %[[NEXT:.+]] = arith.addi %[[H]], %{{.+}}
+// CHECK:       scf.for %[[IV:.+]] = %{{.+}} to %[[T]]
+// CHECK:         %[[AHEAD:.+]] = arith.addi %[[IV]]
+// CHECK:         %[[LAST:.+]] = arith.cmpi sge, %[[AHEAD]], %[[T]]
+// CHECK:         scf.for
+// CHECK-NEXT:      scf.if %[[LAST]] {
+// CHECK-COUNT-4:     memref.prefetch %[[S]][%[[NEXT]], %{{.+}}, %{{.+}}], read, locality<2>, data
+// CHECK-NOT:         memref.prefetch
+// CHECK:           memref.load
+// CHECK:         scf.for
+// CHECK-NEXT:      scf.if %[[LAST]] {
+// CHECK-COUNT-4:     memref.prefetch %[[S]][%[[NEXT]]
+// CHECK-NOT:         memref.prefetch
+// CHECK:           memref.store
+func.func @next_state(%h: index, %s: memref<4x16x128xf32>, %k: memref<?x4x16xf32>, %T: index, %x: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %state = memref.subview %s[%h, 0, 0] [1, 16, 128] [1, 1, 1] : memref<4x16x128xf32> to memref<16x128xf32, strided<[128, 1], offset: ?>>
+  scf.for %t = %c0 to %T step %c1 {
+    %row = memref.subview %k[%t, %h, 0] [1, 1, 16] [1, 1, 1] : memref<?x4x16xf32> to memref<16xf32, strided<[1], offset: ?>>
+    %r = scf.for %i = %c0 to %c16 step %c1 iter_args(%sum = %x) -> f32 {
+      %y = memref.load %state[%i, %c0] : memref<16x128xf32, strided<[128, 1], offset: ?>>
+      %z = memref.load %row[%i] : memref<16xf32, strided<[1], offset: ?>>
+      %p = arith.mulf %y, %z : f32
+      %n = arith.addf %sum, %p : f32
+      scf.yield %n : f32
+    }
+    scf.for %i = %c0 to %c16 step %c1 {
+      memref.store %r, %state[%i, %c0] : memref<16x128xf32, strided<[128, 1], offset: ?>>
+    }
+  }
+  return
+}
+
+// -----
+
+// One pass over a state, and a small state, need nothing.
+// CHECK-LABEL: func @one_pass(
+// CHECK-NOT: memref.prefetch
+func.func @one_pass(%h: index, %s: memref<4x16x128xf32>, %z: memref<4x16x8xf32>, %x: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %state = memref.subview %s[%h, 0, 0] [1, 16, 128] [1, 1, 1] : memref<4x16x128xf32> to memref<16x128xf32, strided<[128, 1], offset: ?>>
+  scf.for %i = %c0 to %c16 step %c1 {
+    memref.store %x, %state[%i, %c0] : memref<16x128xf32, strided<[128, 1], offset: ?>>
+  }
+  return
+}
+
+// CHECK-LABEL: func @small_state(
+// CHECK-NOT: memref.prefetch
+func.func @small_state(%h: index, %z: memref<4x16x8xf32>, %x: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %small = memref.subview %z[%h, 0, 0] [1, 16, 8] [1, 1, 1] : memref<4x16x8xf32> to memref<16x8xf32, strided<[8, 1], offset: ?>>
+  scf.for %i = %c0 to %c16 step %c1 {
+    memref.store %x, %small[%i, %c0] : memref<16x8xf32, strided<[8, 1], offset: ?>>
+  }
+  scf.for %i = %c0 to %c8 step %c1 {
+    memref.store %x, %small[%c0, %i] : memref<16x8xf32, strided<[8, 1], offset: ?>>
+  }
+  return
+}

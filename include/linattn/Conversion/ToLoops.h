@@ -25,6 +25,9 @@ void lowerRecurrenceToLoops(RewriterBase &rewriter, RecurrenceOp op);
 /// `lowerRecurrenceToLoops` as a pattern.
 void populateRecurrenceToLoopsPatterns(RewritePatternSet &patterns);
 
+/// Reads of decayed states that feed a write become reads of the state before the decay.
+void populateReadBeforeDecayPatterns(RewritePatternSet &patterns);
+
 /// decay, read and write to `linalg.generic` on tensors. A decay and a write update their operand
 /// in destination style, so that bufferisation can work in place.
 void populateStepsToLinalgPatterns(RewritePatternSet &patterns);

@@ -10,6 +10,9 @@
 // of the next step's cache lines, so that the requests are spread over the step: all at once they
 // would wait for each other, and in the innermost loops they cost more than they save (measured).
 //
+// A state follows that of the head before in memory. The last step of a head asks for the next
+// one's, so that few tokens per head, as in decoding, do not wait for one state after the other.
+//
 //===----------------------------------------------------------------------------------------------===//
 
 #include "linattn/Conversion/Passes.h"
@@ -35,19 +38,19 @@ static constexpr int64_t lineBytes = 64;
 
 namespace {
 
-/// What one step takes from a buffer, in cache lines.
+/// What a step takes from a buffer, in cache lines.
 struct Rows {
   memref::SubViewOp view;
+  SmallVector<OpFoldResult> next; ///< offsets of what is fetched
   std::optional<unsigned> rowDim; ///< of the buffer; none: a single row
   int64_t rows = 1, linesPerRow = 1, lineElements = 1;
   bool isWritten = false;
   int64_t getNumLines() const { return rows * linesPerRow; }
 };
 
-/// A loop in whose iterations lines are fetched: those from number `first` on.
+/// Nested loops in whose iterations lines are fetched: those from number `first` on.
 struct Slots {
-  scf::ForOp loop;
-  SmallVector<scf::ForOp> loops; ///< from the outermost one inside the step to `loop`
+  SmallVector<scf::ForOp> loops; ///< from the outermost one inside the step on
   int64_t first, count;
 };
 
@@ -61,33 +64,15 @@ static std::optional<int64_t> getTripCount(scf::ForOp loop) {
   return count ? std::optional(count->getSExtValue()) : std::nullopt;
 }
 
-/// The rows that `view` takes in each step of `time`, if they move with it.
-static std::optional<Rows> getRows(scf::ForOp time, memref::SubViewOp view) {
-  bool moves = false;
-  for (Value offset : view.getOffsets()) {
-    if (offset == time.getInductionVar()) {
-      moves = true;
-    } else if (time.isDefinedOutsideOfLoop(offset)) {
-      continue;
-    } else if (auto apply = offset.getDefiningOp<affine::AffineApplyOp>()) {
-      for (Value operand : apply.getMapOperands()) {
-        moves |= operand == time.getInductionVar();
-        if (operand != time.getInductionVar() && !time.isDefinedOutsideOfLoop(operand))
-          return std::nullopt;
-      }
-    } else {
-      return std::nullopt;
-    }
-  }
+/// The rows of a view: a line, or lines at one stride.
+static std::optional<Rows> getRows(memref::SubViewOp view) {
   MemRefType type = view.getSourceType();
-  if (!moves || !time.isDefinedOutsideOfLoop(view.getSource()) || !view.getSizes().empty() ||
-      !type.getElementType().isIntOrFloat())
-    return std::nullopt;
   SmallVector<int64_t> strides;
   int64_t offset;
-  if (failed(type.getStridesAndOffset(strides, offset)))
+  if (!view.getSizes().empty() || !type.getElementType().isIntOrFloat() ||
+      failed(type.getStridesAndOffset(strides, offset)))
     return std::nullopt;
-  Rows rows{view, std::nullopt};
+  Rows rows{view, view.getMixedOffsets(), std::nullopt};
   unsigned last = type.getRank() - 1;
   int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
   for (auto [dim, size] : llvm::enumerate(view.getStaticSizes())) {
@@ -106,46 +91,57 @@ static std::optional<Rows> getRows(scf::ForOp time, memref::SubViewOp view) {
   return rows;
 }
 
-/// The loops around the innermost loops of a step that take long enough to hide a fetch.
-static SmallVector<Slots> getSlots(scf::ForOp time) {
+/// True if the view moves with the induction variable of `time`, and with nothing else inside.
+static bool movesWith(scf::ForOp time, memref::SubViewOp view) {
+  bool moves = false;
+  for (Value offset : view.getOffsets()) {
+    auto apply = offset.getDefiningOp<affine::AffineApplyOp>();
+    for (Value operand : apply && !time.isDefinedOutsideOfLoop(offset) ? apply.getMapOperands()
+                                                                       : ValueRange(offset)) {
+      moves |= operand == time.getInductionVar();
+      if (operand != time.getInductionVar() && !time.isDefinedOutsideOfLoop(operand))
+        return false;
+    }
+  }
+  return moves && time.isDefinedOutsideOfLoop(view.getSource());
+}
+
+/// In a step, a block: the innermost loops that take long enough to hide a fetch, or the loops
+/// around these.
+static SmallVector<Slots> getSlots(Block *step, bool innermost) {
   SmallVector<Slots> slots;
-  time.getBody()->walk([&](scf::ForOp inner) {
+  step->walk([&](scf::ForOp inner) {
     bool isInnermost =
         !inner.getBody()->walk([](scf::ForOp) { return WalkResult::interrupt(); }).wasInterrupted();
-    auto loop = inner->getParentOfType<scf::ForOp>();
-    if (!isInnermost || loop == time || getTripCount(inner).value_or(0) < 8 ||
-        (!slots.empty() && slots.back().loop == loop))
+    if (!isInnermost || getTripCount(inner).value_or(0) < 8)
       return;
-    Slots candidate{loop, {}, 0, 1};
-    for (scf::ForOp outer = loop; outer != time; outer = outer->getParentOfType<scf::ForOp>()) {
-      std::optional<int64_t> count = getTripCount(outer);
+    Slots candidate{{}, 0, 1};
+    for (Operation *outer = innermost ? inner : inner->getParentOp();
+         outer->getBlock() != step->getParentOp()->getBlock(); outer = outer->getParentOp()) {
+      auto loop = dyn_cast<scf::ForOp>(outer);
+      std::optional<int64_t> count = loop ? getTripCount(loop) : std::nullopt;
       if (!count)
         return;
-      candidate.loops.insert(candidate.loops.begin(), outer);
+      candidate.loops.insert(candidate.loops.begin(), loop);
       candidate.count *= *count;
     }
+    if (candidate.loops.empty() ||
+        (!slots.empty() && slots.back().loops.back() == candidate.loops.back()))
+      return;
     candidate.first = slots.empty() ? 0 : slots.back().first + slots.back().count;
     slots.push_back(candidate);
   });
   return slots;
 }
 
-/// One cache line of the rows of the next step.
-static void prefetchLine(RewriterBase &rewriter, scf::ForOp time, Rows rows, Value next,
-                         OpFoldResult line) {
+static int64_t countSlots(ArrayRef<Slots> slots) {
+  return slots.empty() ? 0 : slots.back().first + slots.back().count;
+}
+
+/// One cache line of the rows.
+static void prefetchLine(RewriterBase &rewriter, Rows rows, OpFoldResult line) {
   Location loc = rows.view.getLoc();
-  IRMapping mapping;
-  mapping.map(time.getInductionVar(), next);
-  SmallVector<OpFoldResult> offsets = rows.view.getMixedOffsets();
-  for (OpFoldResult &offset : offsets) {
-    auto value = dyn_cast<Value>(offset);
-    if (!value || time.isDefinedOutsideOfLoop(value))
-      continue;
-    if (Operation *apply = value.getDefiningOp())
-      offset = rewriter.clone(*apply, mapping)->getResult(0);
-    else
-      offset = next;
-  }
+  SmallVector<OpFoldResult> offsets = rows.next;
   AffineExpr d0, d1;
   bindDims(rewriter.getContext(), d0, d1);
   auto apply = [&](AffineExpr expr, ArrayRef<OpFoldResult> operands) {
@@ -164,44 +160,18 @@ static void prefetchLine(RewriterBase &rewriter, scf::ForOp time, Rows rows, Val
                              rows.isWritten, /*localityHint=*/2, /*isDataCache=*/true);
 }
 
-/// True if something stores to the view.
-static bool isWritten(Value view) {
-  return llvm::any_of(view.getUsers(), [&](Operation *user) {
-    if (auto nested = dyn_cast<ViewLikeOpInterface>(user))
-      return llvm::any_of(nested->getResults(), isWritten);
-    auto effects = dyn_cast<MemoryEffectOpInterface>(user);
-    return effects && effects.getEffectOnValue<MemoryEffects::Write>(view).has_value();
-  });
-}
-
-LogicalResult mlir::linattn::prefetchRows(RewriterBase &rewriter, scf::ForOp time) {
-  SmallVector<Rows> all;
-  for (auto view : time.getBody()->getOps<memref::SubViewOp>())
-    if (std::optional<Rows> rows = getRows(time, view)) {
-      bool isKnown = llvm::any_of(all, [&](Rows other) {
-        return other.view.getSource() == view.getSource() &&
-               other.view.getMixedOffsets() == view.getMixedOffsets();
-      });
-      rows->isWritten = isWritten(view);
-      if (!isKnown)
-        all.push_back(*rows);
-    }
-  SmallVector<Slots> slots = getSlots(time);
-  if (all.empty() || slots.empty())
-    return rewriter.notifyMatchFailure(time, "no rows that move with the loop, or no loop inside");
+/// An equal share of the lines in each slot. `condition`, if there is one: only where it holds.
+static void prefetchInSlots(RewriterBase &rewriter, Location loc, ArrayRef<Rows> all,
+                            ArrayRef<Slots> slots, Value condition) {
   OpBuilder::InsertionGuard guard(rewriter);
-  rewriter.setInsertionPointToStart(time.getBody());
-  Location loc = time.getLoc();
-  // Of the last step, those of the step itself again.
-  Value next = arith::AddIOp::create(rewriter, loc, time.getInductionVar(), time.getStep());
-  Value isLast =
-      arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::sge, next, time.getUpperBound());
-  next = arith::SelectOp::create(rewriter, loc, isLast, time.getInductionVar(), next);
-  int64_t numSlots = slots.back().first + slots.back().count;
   AffineExpr d0, d1;
   bindDims(rewriter.getContext(), d0, d1);
-  for (Slots &slot : slots) {
-    rewriter.setInsertionPointToStart(slot.loop.getBody());
+  for (const Slots &slot : slots) {
+    rewriter.setInsertionPointToStart(scf::ForOp(slot.loops.back()).getBody());
+    if (condition) {
+      auto branch = scf::IfOp::create(rewriter, loc, condition, /*withElseRegion=*/false);
+      rewriter.setInsertionPointToStart(branch.thenBlock());
+    }
     OpFoldResult number = rewriter.getIndexAttr(slot.first);
     int64_t inside = slot.count;
     for (scf::ForOp loop : slot.loops) {
@@ -212,8 +182,8 @@ LogicalResult mlir::linattn::prefetchRows(RewriterBase &rewriter, scf::ForOp tim
           rewriter, loc, AffineMap::get(2, 0, d0 + (d1 - low).floorDiv(step) * inside),
           {number, loop.getInductionVar()});
     }
-    for (Rows &rows : all) {
-      int64_t count = llvm::divideCeil(rows.getNumLines(), numSlots);
+    for (const Rows &rows : all) {
+      int64_t count = llvm::divideCeil(rows.getNumLines(), countSlots(slots));
       for (int64_t i = 0; i < count; ++i) {
         OpFoldResult line = affine::makeComposedFoldedAffineMin(
             rewriter, loc,
@@ -221,11 +191,122 @@ LogicalResult mlir::linattn::prefetchRows(RewriterBase &rewriter, scf::ForOp tim
                            {d0 * count + i, rewriter.getAffineConstantExpr(rows.getNumLines() - 1)},
                            rewriter.getContext()),
             {number});
-        prefetchLine(rewriter, time, rows, next, line);
+        prefetchLine(rewriter, rows, line);
       }
     }
   }
+}
+
+/// True if something stores to the view.
+static bool isWritten(Value view) {
+  return llvm::any_of(view.getUsers(), [&](Operation *user) {
+    if (auto nested = dyn_cast<ViewLikeOpInterface>(user))
+      return llvm::any_of(nested->getResults(), isWritten);
+    auto effects = dyn_cast<MemoryEffectOpInterface>(user);
+    return effects && effects.getEffectOnValue<MemoryEffects::Write>(view).has_value();
+  });
+}
+
+/// The rows that the step after `time`'s takes, which starts at `next`.
+static SmallVector<Rows> getNextRows(RewriterBase &rewriter, scf::ForOp time, Value next) {
+  SmallVector<Rows> all;
+  for (auto view : time.getBody()->getOps<memref::SubViewOp>()) {
+    std::optional<Rows> rows = getRows(view);
+    bool isKnown = llvm::any_of(all, [&](Rows other) {
+      return other.view.getSource() == view.getSource() &&
+             other.view.getMixedOffsets() == view.getMixedOffsets();
+    });
+    if (!rows || isKnown || !movesWith(time, view))
+      continue;
+    rows->isWritten = isWritten(view);
+    all.push_back(*rows);
+  }
+  IRMapping mapping;
+  mapping.map(time.getInductionVar(), next);
+  for (Rows &rows : all)
+    for (OpFoldResult &offset : rows.next) {
+      auto value = dyn_cast<Value>(offset);
+      if (!value || time.isDefinedOutsideOfLoop(value))
+        continue;
+      Operation *apply = value.getDefiningOp();
+      offset = apply ? rewriter.clone(*apply, mapping)->getResult(0) : next;
+    }
+  return all;
+}
+
+/// A value that is true in the last iteration.
+static Value isLastIteration(RewriterBase &rewriter, scf::ForOp loop, Value next) {
+  return arith::CmpIOp::create(rewriter, loop.getLoc(), arith::CmpIPredicate::sge, next,
+                               loop.getUpperBound());
+}
+
+LogicalResult mlir::linattn::prefetchRows(RewriterBase &rewriter, scf::ForOp time) {
+  SmallVector<Slots> slots = getSlots(time.getBody(), /*innermost=*/false);
+  if (slots.empty())
+    return rewriter.notifyMatchFailure(time, "no loop inside");
+  OpBuilder::InsertionGuard guard(rewriter);
+  Location loc = time.getLoc();
+  rewriter.setInsertionPointToStart(time.getBody());
+  // Of the last step, those of the step itself again.
+  Value next = arith::AddIOp::create(rewriter, loc, time.getInductionVar(), time.getStep());
+  next = arith::SelectOp::create(rewriter, loc, isLastIteration(rewriter, time, next),
+                                 time.getInductionVar(), next);
+  prefetchInSlots(rewriter, loc, getNextRows(rewriter, time, next), slots, Value());
   return success();
+}
+
+/// A view as it lies behind the one that this head has: the last of the dims with a single entry,
+/// the head, is one further.
+static std::optional<Rows> getNextState(RewriterBase &rewriter, memref::SubViewOp view) {
+  constexpr int64_t pageLines = 4096 / lineBytes; // hardware fetches what is shorter ahead
+  std::optional<Rows> rows = getRows(view);
+  if (!rows || rows->getNumLines() < pageLines || !isWritten(view))
+    return std::nullopt;
+  for (auto [size, offset] : llvm::reverse(llvm::zip_equal(view.getStaticSizes(), rows->next))) {
+    auto value = dyn_cast<Value>(offset);
+    if (!value || size != 1)
+      continue;
+    rewriter.setInsertionPointAfter(view);
+    Value one = arith::ConstantIndexOp::create(rewriter, view.getLoc(), 1);
+    offset = arith::AddIOp::create(rewriter, view.getLoc(), value, one).getResult();
+    return rows; // into the second cache, which a request to write would pass by
+  }
+  return std::nullopt;
+}
+
+/// Fetches the states of the next head in the last step of this one: in the last iteration of
+/// every loop over time in the block, or, if there is none, in the loops of the block.
+static void prefetchStates(RewriterBase &rewriter, Block *block) {
+  SmallVector<Rows> states;
+  for (auto view : llvm::to_vector(block->getOps<memref::SubViewOp>()))
+    if (std::optional<Rows> state = getNextState(rewriter, view))
+      states.push_back(*state);
+  if (states.empty())
+    return;
+  auto prefetch = [&](Block *step, Value condition) {
+    SmallVector<Slots> around = getSlots(step, /*innermost=*/false),
+                       innermost = getSlots(step, /*innermost=*/true);
+    if (innermost.size() < 2) // one pass over a state: hardware fetches ahead
+      return;
+    prefetchInSlots(rewriter, states[0].view.getLoc(), states,
+                    countSlots(around) < 32 ? innermost : around, condition);
+  };
+  auto isTime = [](scf::ForOp loop) {
+    return llvm::any_of(loop.getBody()->getOps<memref::SubViewOp>(), [&](memref::SubViewOp view) {
+      Operation *source = view.getSource().getDefiningOp();
+      return movesWith(loop, view) && !isa_and_nonnull<memref::AllocOp, memref::AllocaOp>(source);
+    });
+  };
+  SmallVector<scf::ForOp> times;
+  llvm::copy_if(block->getOps<scf::ForOp>(), std::back_inserter(times), isTime);
+  for (scf::ForOp time : times) {
+    rewriter.setInsertionPointToStart(time.getBody());
+    Value next =
+        arith::AddIOp::create(rewriter, time.getLoc(), time.getInductionVar(), time.getStep());
+    prefetch(time.getBody(), isLastIteration(rewriter, time, next));
+  }
+  if (times.empty())
+    prefetch(block, Value());
 }
 
 namespace {
@@ -233,12 +314,18 @@ struct PrefetchRows : linattn::impl::PrefetchRowsPassBase<PrefetchRows> {
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
     SmallVector<scf::ForOp> loops;
+    SetVector<Block *> heads;
     getOperation()->walk([&](scf::ForOp loop) {
+      // One row, as a token takes, comes with those of the tokens before.
       if (getConstantIntValue(loop.getStep()).value_or(1) > 1)
         loops.push_back(loop);
+      if (!loop->getParentOfType<scf::ForOp>())
+        heads.insert(loop->getBlock());
     });
     for (scf::ForOp loop : loops)
       (void)prefetchRows(rewriter, loop);
+    for (Block *head : heads)
+      prefetchStates(rewriter, head);
   }
 };
 } // namespace

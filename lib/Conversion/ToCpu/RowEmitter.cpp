@@ -57,8 +57,12 @@ static int64_t getTile(GenericOp op, unsigned rowDim, const VectorizeOptions &op
       if (type.isIntOrFloat())
         bits = std::max<int64_t>(bits, type.getIntOrFloatBitWidth());
   });
-  int64_t registers =
-      getBlockDim(op, rowDim) ? std::min<int64_t>(options.unroll, 2) : options.unroll;
+  // A block of rows has 16 sums; fewer rows have more vectors each.
+  int64_t registers = options.unroll;
+  if (std::optional<unsigned> blockDim = getBlockDim(op, rowDim)) {
+    int64_t rows = op.getStaticLoopRanges()[*blockDim];
+    registers = std::min<int64_t>(registers, rows > 4 || ShapedType::isDynamic(rows) ? 2 : 4);
+  }
   // Rows that stay in registers, and those that come and go with an entry of the innermost loop.
   int64_t rows = llvm::count_if(op.getIndexingMapsArray(), [&](AffineMap map) {
     return op.getNumReductionLoops() > 0 && map.isFunctionOfDim(rowDim);
@@ -251,24 +255,29 @@ void RowEmitter::emitLevel(unsigned level, SmallVectorImpl<Value> &sums) {
   });
 }
 
-/// The loop over the block dim: full blocks, and single rows where the extent may leave some.
+/// The loop over the block dim: full blocks, and what the extent leaves, as a smaller block if it
+/// is known, else as single rows.
 void RowEmitter::emitBlocks(unsigned level, SmallVectorImpl<Value> &sums) {
   int64_t extent = op.getStaticLoopRanges()[*blockDim];
   bool isStatic = ShapedType::isStatic(extent);
-  Value end = isStatic ? constant(extent / block * block) : getMultiple(extents[*blockDim], block);
-  if (!isStatic || extent >= block) {
-    auto loop = scf::ForOp::create(rewriter, loc, constant(0), end, constant(block));
+  auto emit = [&](Value low, Value high, int64_t rows) {
+    auto loop = scf::ForOp::create(rewriter, loc, low, high, constant(rows));
     OpBuilder::InsertionGuard guard(rewriter);
     rewriter.setInsertionPointToStart(loop.getBody());
-    for (int64_t row = 0; row < block; ++row)
+    for (int64_t row = 0; row < rows; ++row)
       blockRows.push_back(
           arith::AddIOp::create(rewriter, loc, loop.getInductionVar(), constant(row)));
-    SmallVector<Value> inner(block * op.getNumDpsInits());
+    SmallVector<Value> inner(rows * op.getNumDpsInits());
     emitLevel(level + 1, inner);
     blockRows.clear();
-  }
-  if (!isStatic || extent % block != 0)
+  };
+  Value end = isStatic ? constant(extent / block * block) : getMultiple(extents[*blockDim], block);
+  if (!isStatic || extent >= block)
+    emit(constant(0), end, block);
+  if (!isStatic)
     emitLoop(level, end, extents[*blockDim], 1, sums);
+  else if (extent % block != 0)
+    emit(end, constant(extent), extent % block);
 }
 
 /// The largest multiple of `step` up to `extent`.

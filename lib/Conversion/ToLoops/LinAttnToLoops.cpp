@@ -36,8 +36,8 @@ struct LinAttnToLoops : linattn::impl::LinAttnToLoopsPassBase<LinAttnToLoops> {
     while (!recurrences.empty()) // innermost first
       lowerRecurrenceToLoops(rewriter, recurrences.pop_back_val());
     // Each set makes ops that the next one lowers.
-    for (auto populate : {populateBlockOpsToLinalgPatterns, populateRunningProductToLinalgPatterns,
-                          populateStepsToLinalgPatterns}) {
+    for (auto populate : {populateReadBeforeDecayPatterns, populateBlockOpsToLinalgPatterns,
+                          populateRunningProductToLinalgPatterns, populateStepsToLinalgPatterns}) {
       RewritePatternSet patterns(&getContext());
       populate(patterns);
       walkAndApplyPatterns(getOperation(), std::move(patterns));
