@@ -36,6 +36,8 @@ config.substitutions += [
     ("%python", config.python),
     ("%linattn_plugin", config.linattn_plugin),
     ("%linattn_src_root", config.linattn_source_dir),
+    ("%clang", os.path.join(config.llvm_tools_dir, "clang")),
+    ("%openmp", f"-L{config.llvm_tools_dir}/../lib -Wl,-rpath,{config.llvm_tools_dir}/../lib -lomp"),
     ("%examples", os.path.join(config.linattn_source_dir, "examples")),
 ]
 

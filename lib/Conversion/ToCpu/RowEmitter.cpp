@@ -63,10 +63,10 @@ static int64_t getTile(GenericOp op, unsigned rowDim, const VectorizeOptions &op
   int64_t rows = llvm::count_if(op.getIndexingMapsArray(), [&](AffineMap map) {
     return op.getNumReductionLoops() > 0 && map.isFunctionOfDim(rowDim);
   });
-  int64_t available = options.vectorBits >= 512 ? 30 : 14;
+  int64_t available = options.target.vectorRegisters - 2;
   while (registers > 1 && registers * rows > available)
     registers /= 2;
-  int64_t tile = std::max<int64_t>(options.vectorBits / bits, 1) * registers;
+  int64_t tile = std::max<int64_t>(options.target.vectorBits / bits, 1) * registers;
   if (ShapedType::isStatic(extent) && extent < tile)
     tile = llvm::PowerOf2Ceil(std::max<int64_t>(extent, 1));
   return tile;
@@ -76,7 +76,7 @@ RowEmitter::RowEmitter(RewriterBase &rewriter, GenericOp op, GenericOp first, un
                        const VectorizeOptions &options)
     : rewriter(rewriter), op(op), first(first), loc(op.getLoc()), rowDim(rowDim),
       tile(getTile(op, rowDim, options)), blockDim(getBlockDim(op, rowDim)),
-      block(options.vectorBits >= 512 ? 8 : 4) {}
+      block(options.target.vectorRegisters / 4) {}
 
 //===----------------------------------------------------------------------------------------------===//
 // What has a vector form

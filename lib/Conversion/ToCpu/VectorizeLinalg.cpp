@@ -110,17 +110,25 @@ struct VectorizeLinalg : linattn::impl::VectorizeLinalgPassBase<VectorizeLinalg>
   using VectorizeLinalgPassBase::VectorizeLinalgPassBase;
 
   LogicalResult initialize(MLIRContext *context) override {
-    if (vectorBits < 128 || !llvm::isPowerOf2_64(vectorBits))
+    if ((vectorBits != 0 && vectorBits < 128) || (vectorBits & (vectorBits - 1)) != 0)
       return emitError(UnknownLoc::get(context))
              << "vector-bits must be a power of two of at least 128, got " << int64_t(vectorBits);
     if (unroll < 1 || !llvm::isPowerOf2_64(unroll))
       return emitError(UnknownLoc::get(context))
              << "unroll must be a power of two, got " << int64_t(unroll);
+    if (vectorRegisters != 0 && vectorRegisters < 8)
+      return emitError(UnknownLoc::get(context))
+             << "vector-registers must be at least 8, got " << int64_t(vectorRegisters);
     return success();
   }
 
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
+    VectorizeOptions options{unroll, TargetDescription::get(getOperation())};
+    if (vectorBits != 0)
+      options.target.vectorBits = vectorBits;
+    if (vectorRegisters != 0)
+      options.target.vectorRegisters = vectorRegisters;
     // Copies of strided slices would become calls of a runtime library.
     getOperation()->walk([&](memref::CopyOp copy) {
       rewriter.setInsertionPoint(copy);
@@ -136,7 +144,7 @@ struct VectorizeLinalg : linattn::impl::VectorizeLinalgPassBase<VectorizeLinalg>
     getOperation()->walk([&](linalg::LinalgOp op) { ops.push_back(op); });
     for (Operation *op : llvm::reverse(ops))
       if (!erased.ops.contains(op))
-        (void)vectorizeLinalgOp(rewriter, cast<linalg::LinalgOp>(op), {vectorBits, unroll});
+        (void)vectorizeLinalgOp(rewriter, cast<linalg::LinalgOp>(op), options);
   }
 };
 } // namespace
