@@ -1,11 +1,16 @@
-/* Calls the function of linear_attention.mlir from C and checks what it returns.
- *
- * Build and run (see docs/AheadOfTime.md):
- *   la-compile linear_attention.mlir -o attention.o
- *   clang-22 call.c attention.o -lm -L/usr/lib/llvm-22/lib -Wl,-rpath,/usr/lib/llvm-22/lib -lomp -o
- * call
- *   ./call
- */
+//===- call.c - calls a compiled function from C ------------------------------------*- C++ -*-===//
+//
+// Part of the linattn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------------------------------===//
+//
+// The function is that of linear_attention.mlir. To build and run (see docs/AheadOfTime.md):
+//   la-compile linear_attention.mlir -o attention.o
+//   L=/usr/lib/llvm-22/lib
+//   clang-22 call.c attention.o -lm -L$L -Wl,-rpath,$L -lomp -o call && ./call
+//
+//===----------------------------------------------------------------------------------------------===//
 
 #include <math.h>
 #include <stdint.h>

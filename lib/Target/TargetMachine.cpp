@@ -71,10 +71,12 @@ mlir::linattn::createTargetMachine(const TargetName &name, bool inThisProcess) {
       return error;
     features.addFeaturesVector(llvm::SubtargetFeatures(name.features).getFeatures());
   }
+  llvm::TargetOptions options;
+  options.MCOptions.AsmVerbose = true; // says what is a loop and a spill
   std::optional<llvm::Reloc::Model> relocation;
   if (!inThisProcess)
     relocation = llvm::Reloc::PIC_;
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, cpu, features.getString(), llvm::TargetOptions(), relocation, std::nullopt,
-      llvm::CodeGenOptLevel::Aggressive, /*JIT=*/inThisProcess));
+  return std::unique_ptr<llvm::TargetMachine>(
+      target->createTargetMachine(triple, cpu, features.getString(), options, relocation,
+                                  std::nullopt, llvm::CodeGenOptLevel::Aggressive, inThisProcess));
 }
