@@ -28,7 +28,7 @@ if config.sanitize:
         ["detect_container_overflow=0", "detect_leaks=1", os.environ.get("ASAN_OPTIONS", "")]
     )
     config.environment["UBSAN_OPTIONS"] = "print_stacktrace=1"
-for name in ("OMP_NUM_THREADS", "LINATTN_FULL_TESTS"):
+for name in ("OMP_NUM_THREADS", "LINATTN_FULL_TESTS", "LINATTN_CPU"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 

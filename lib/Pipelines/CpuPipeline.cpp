@@ -94,6 +94,7 @@ static void addLLVMPasses(OpPassManager &pm, const CpuPipelineOptions &options) 
     pm.addPass(createConvertOpenMPToLLVMPass());
   pm.addPass(createConvertToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createAnnotateBranchesPass());
   pm.addPass(createCanonicalizerPass());
 }
 

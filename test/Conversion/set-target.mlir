@@ -33,6 +33,9 @@
 // SMALL: scf.for {{.*}} step %c4
 // LARGE: scf.for {{.*}} step %c8
 // V2: vector<8xf32>
+// Where a block fills 16 registers, LLVM must not unroll the sum in full.
+// SMALL: llvm.loop_annotation
+// LARGE-NOT: llvm.loop_annotation
 // V3: vector<16xf32>
 // V4: vector<32xf32>
 // SAPPHIRE: vector<32xf32>

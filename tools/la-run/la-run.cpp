@@ -25,6 +25,7 @@
 #include "llvm/Support/ToolOutputFile.h"
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 
 using namespace mlir;
 using namespace mlir::linattn;
@@ -101,9 +102,12 @@ static llvm::Expected<bool> run(const Options &flags) {
   if (!expected)
     return expected.takeError();
 
+  // So that a whole suite can be run for another CPU.
+  const char *defaultCpu = std::getenv("LINATTN_CPU");
+  std::string cpu = flags.cpu.empty() && defaultCpu ? defaultCpu : flags.cpu.getValue();
   auto compiled = CompiledFunction::compile(
       *module, *function,
-      {flags.pipeline, {/*triple=*/"", flags.cpu, flags.features}, flags.guard, flags.saveIR});
+      {flags.pipeline, {/*triple=*/"", cpu, flags.features}, flags.guard, flags.saveIR});
   if (!compiled)
     return compiled.takeError();
   auto report = (*compiled)->run(*arguments, runOptions);

@@ -93,8 +93,8 @@ def VectorizeLinalgPass : Pass<"linattn-vectorize-linalg"> {
            "Width of a vector register in bits; a power of two of at least 128. 0: the target's (see linattn-set-target)">,
     Option<"vectorRegisters", "vector-registers", "int64_t", /*default=*/"0", "Number of vector registers. 0: the target's">,
     Option<"unroll", "unroll", "int64_t", /*default=*/"4", "Vector registers per row of a tile; a power of two">];
-  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
-                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
 def PrefetchRowsPass : Pass<"linattn-prefetch-rows"> {
@@ -138,6 +138,15 @@ def ExpandArithPass : Pass<"linattn-expand-arith"> {
   }];
   let options = [Option<"bf16", "bf16", "bool", /*default=*/"false", "Expand conversions of bf16 for every target">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::vector::VectorDialect"];
+}
+
+def AnnotateBranchesPass : Pass<"linattn-annotate-branches"> {
+  let summary = "Make the annotations of loops those of LLVM's branches";
+  let description = [{
+    Upstream's lowerings carry `llvm.loop_annotation` of an `scf.for` to an attribute of the branch that closes the loop, where the translation to LLVM IR does
+    not look. This pass makes it the branch's own `loop_annotation`.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
 def DeallocateLocalBuffersPass : Pass<"linattn-deallocate-local-buffers"> {

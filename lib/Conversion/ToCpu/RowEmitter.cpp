@@ -19,7 +19,9 @@
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -52,7 +54,9 @@ static std::optional<unsigned> getBlockDim(GenericOp op, unsigned rowDim) {
 /// with, less for a short row. Blocks of rows need registers, too.
 static int64_t getTile(GenericOp op, unsigned rowDim, const VectorizeOptions &options) {
   int64_t bits = 8, extent = op.getStaticLoopRanges()[rowDim];
+  bool hasPolynomials = false;
   op.getBody()->walk([&](Operation *nested) {
+    hasPolynomials |= isa<math::MathDialect>(nested->getDialect());
     for (Type type : nested->getOperandTypes())
       if (type.isIntOrFloat())
         bits = std::max<int64_t>(bits, type.getIntOrFloatBitWidth());
@@ -64,6 +68,9 @@ static int64_t getTile(GenericOp op, unsigned rowDim, const VectorizeOptions &op
     return op.getNumReductionLoops() > 0 && map.isFunctionOfDim(rowDim);
   });
   int64_t available = options.target.vectorRegisters - 2;
+  // A polynomial needs four or more registers for each one of its argument.
+  if (hasPolynomials)
+    registers = std::min(registers, std::max<int64_t>(options.target.vectorRegisters / 8, 1));
   while (registers > 1 && registers * rows > available)
     registers /= 2;
   int64_t tile = std::max<int64_t>(options.target.vectorBits / bits, 1) * registers;
@@ -76,7 +83,8 @@ RowEmitter::RowEmitter(RewriterBase &rewriter, GenericOp op, GenericOp first, un
                        const VectorizeOptions &options)
     : rewriter(rewriter), op(op), first(first), loc(op.getLoc()), rowDim(rowDim),
       tile(getTile(op, rowDim, options)), blockDim(getBlockDim(op, rowDim)),
-      block(options.target.vectorRegisters / 4) {}
+      block(options.target.vectorRegisters / 4),
+      limitsUnrolling(options.target.vectorRegisters < 32) {}
 
 //===----------------------------------------------------------------------------------------------===//
 // What has a vector form
@@ -261,11 +269,23 @@ Value RowEmitter::getMultiple(Value extent, int64_t step) {
   return arith::MulIOp::create(rewriter, loc, count, constant(step));
 }
 
+/// LLVM unrolls short sums in full; then it computes the rows of a block one after the other and
+/// needs a register for each row of the right operand.
+static Attribute getUnrollLimit(Builder &builder) {
+  MLIRContext *context = builder.getContext();
+  auto unroll = LLVM::LoopUnrollAttr::get(context, {}, /*count=*/builder.getI32IntegerAttr(4), {},
+                                          {}, {}, {}, {});
+  return LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, unroll, {}, {}, {}, {}, {}, {}, {}, {},
+                                       {}, {}, {});
+}
+
 void RowEmitter::emitLoop(unsigned level, Value low, Value high, int64_t step,
                           SmallVectorImpl<Value> &sums) {
   SmallVector<Value> carried;
   llvm::copy_if(sums, std::back_inserter(carried), [](Value sum) { return bool(sum); });
   auto loop = scf::ForOp::create(rewriter, loc, low, high, constant(step), carried);
+  if (!blockRows.empty() && limitsUnrolling)
+    loop->setAttr("llvm.loop_annotation", getUnrollLimit(rewriter));
   {
     OpBuilder::InsertionGuard guard(rewriter);
     rewriter.setInsertionPointToStart(loop.getBody());
