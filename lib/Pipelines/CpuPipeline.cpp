@@ -90,8 +90,6 @@ static void addLLVMPasses(OpPassManager &pm, const CpuPipelineOptions &options) 
   pm.addPass(createConvertVectorToLLVMPass());
   pm.addPass(createConvertMathToLLVMPass());
   pm.addPass(createConvertMathToLibmPass());
-  if (options.openmp)
-    pm.addPass(createConvertOpenMPToLLVMPass());
   pm.addPass(createConvertToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
   pm.addPass(createAnnotateBranchesPass());

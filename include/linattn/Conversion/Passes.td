@@ -164,7 +164,7 @@ def OutlineParallelBodiesPass : Pass<"linattn-outline-parallel-bodies", "::mlir:
     After bufferisation. The frame of the function holds the temporaries of one point of the parallel dims, so that lowering to OpenMP needs no stack save and
     restore around them. Constants move along instead of becoming arguments.
   }];
-  let dependentDialects = ["::mlir::func::FuncDialect"];
+  let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect"];
 }
 
 def SetTargetPass : Pass<"linattn-set-target", "::mlir::ModuleOp"> {
