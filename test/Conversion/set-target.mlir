@@ -45,3 +45,17 @@ func.func @product(%a: memref<64x64xf32>, %b: memref<64x128xf32>, %c: memref<64x
   linalg.matmul ins(%a, %b : memref<64x64xf32>, memref<64x128xf32>) outs(%c : memref<64x128xf32>)
   return
 }
+
+// What is left of a row: one vector with a mask, or smaller vectors.
+// V2-LABEL: func @rest
+// V2-COUNT-3: vector.transfer_write {{.*}} {in_bounds = [true]} : vector<{{8|4|1}}xf32>
+// V3-LABEL: func @rest
+// V3: vector.transfer_write {{.*}} : vector<16xf32>
+// NEON-LABEL: func @rest
+// NEON: vector.transfer_write {{.*}} {in_bounds = [true]} : vector<8xf32>
+// NEON: vector.transfer_write {{.*}} {in_bounds = [true]} : vector<4xf32>
+// NEON: vector.transfer_write {{.*}} {in_bounds = [true]} : vector<1xf32>
+func.func @rest(%x: memref<13xf32>, %y: memref<13xf32>) {
+  linalg.add ins(%x, %x : memref<13xf32>, memref<13xf32>) outs(%y : memref<13xf32>)
+  return
+}

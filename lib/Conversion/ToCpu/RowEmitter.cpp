@@ -84,7 +84,7 @@ RowEmitter::RowEmitter(RewriterBase &rewriter, GenericOp op, GenericOp first, un
     : rewriter(rewriter), op(op), first(first), loc(op.getLoc()), rowDim(rowDim),
       tile(getTile(op, rowDim, options)), blockDim(getBlockDim(op, rowDim)),
       block(options.target.vectorRegisters / 4),
-      limitsUnrolling(options.target.vectorRegisters < 32) {}
+      limitsUnrolling(options.target.vectorRegisters < 32), hasMasks(options.target.hasMasks) {}
 
 //===----------------------------------------------------------------------------------------------===//
 // What has a vector form
@@ -307,7 +307,8 @@ void RowEmitter::emitLoop(unsigned level, Value low, Value high, int64_t step,
       sum = loop.getResult(next++);
 }
 
-/// The loop along a row: full tiles, and one partial tile where the extent may leave one.
+/// The loop along a row: full tiles, and one partial tile where the extent may leave one; without
+/// masks, which would become a branch for each lane, smaller and smaller full ones.
 void RowEmitter::emitRows(unsigned level, SmallVectorImpl<Value> &sums) {
   int64_t extent = op.getStaticLoopRanges()[rowDim];
   bool isStatic = ShapedType::isStatic(extent);
@@ -319,8 +320,16 @@ void RowEmitter::emitRows(unsigned level, SmallVectorImpl<Value> &sums) {
     emitLoop(level, constant(0), end, tile, sums);
   if (isStatic && full == extent)
     return;
-  // Sums over the row keep the width of the full tiles.
   int64_t fullTile = tile;
+  if (isStatic && !rowReduces && !hasMasks) {
+    for (int64_t start = full; start < extent; start += tile) {
+      tile = llvm::bit_floor<uint64_t>(extent - start);
+      emitLoop(level, constant(start), constant(start + tile), tile, sums);
+    }
+    tile = fullTile;
+    return;
+  }
+  // Sums over the row keep the width of the full tiles.
   if (isStatic && !rowReduces)
     tile = llvm::PowerOf2Ceil(extent - full);
   isPartial = !isStatic || tile != extent - full;
