@@ -28,7 +28,7 @@ if config.sanitize:
         ["detect_container_overflow=0", "detect_leaks=1", os.environ.get("ASAN_OPTIONS", "")]
     )
     config.environment["UBSAN_OPTIONS"] = "print_stacktrace=1"
-for name in ("OMP_NUM_THREADS", "LINATTN_FULL_TESTS"):
+for name in ("OMP_NUM_THREADS", "LINATTN_FULL_TESTS", "LINATTN_CPU"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
@@ -36,6 +36,8 @@ config.substitutions += [
     ("%python", config.python),
     ("%linattn_plugin", config.linattn_plugin),
     ("%linattn_src_root", config.linattn_source_dir),
+    ("%clang", os.path.join(config.llvm_tools_dir, "clang")),
+    ("%openmp", f"-L{config.llvm_tools_dir}/../lib -Wl,-rpath,{config.llvm_tools_dir}/../lib -lomp"),
     ("%examples", os.path.join(config.linattn_source_dir, "examples")),
 ]
 

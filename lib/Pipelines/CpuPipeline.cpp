@@ -6,12 +6,10 @@
 //===----------------------------------------------------------------------------------------------===//
 
 #include "linattn/Conversion/Passes.h"
-#include "linattn/Conversion/ToCpu.h"
 #include "linattn/Pipelines/Pipelines.h"
 #include "linattn/Transforms/Passes.h"
 
 #include "mlir/Conversion/Passes.h"
-#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Passes.h"
@@ -31,11 +29,8 @@ static void addLoopPasses(OpPassManager &pm, const CpuPipelineOptions &options) 
     pm.addPass(
         createChunkPass({Strategy::chunk, options.chunk, options.subchunk, /*splitTail=*/true}));
   pm.addPass(createColumnsLastPass());
-  // Tiles of whole rows of registers, as many as the vectoriser takes at once.
-  TileColumnsPassOptions tile;
-  tile.bytes = options.tileBytes;
-  tile.columns = options.vectorBits / 32 * VectorizeOptions().unroll;
-  pm.addPass(createTileColumnsPass(tile));
+  // Tiles of whole rows of registers, as many as the vectoriser takes at once on any target.
+  pm.addPass(createTileColumnsPass({options.tileBytes, /*columns=*/64}));
   pm.addPass(createLinAttnToLoopsPass());
   pm.addPass(createCanonicalizerPass()); // of steps that have all their tokens
   pm.addPass(createFuseParallelLoopsPass());
@@ -69,6 +64,7 @@ static void addBufferPasses(OpPassManager &pm) {
 static void addVectorPasses(OpPassManager &pm, const CpuPipelineOptions &options) {
   VectorizeLinalgPassOptions vectorize;
   vectorize.vectorBits = options.vectorBits;
+  vectorize.vectorRegisters = options.vectorRegisters;
   pm.addPass(createVectorizeLinalgPass(vectorize));
   pm.addPass(createConvertLinalgToLoopsPass()); // what has no vector form
   pm.addPass(createApproximateMathPass());
@@ -89,19 +85,14 @@ static void addLLVMPasses(OpPassManager &pm, const CpuPipelineOptions &options) 
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(createSCFToControlFlowPass());
-  if (!options.nativeBf16) {
-    arith::ArithExpandOpsPassOptions expand;
-    expand.includeBf16 = true;
-    pm.addPass(arith::createArithExpandOpsPass(expand));
-  }
+  pm.addPass(createExpandArithPass({/*bf16=*/options.expandBf16}));
   pm.addPass(createConvertComplexToStandardPass());
   pm.addPass(createConvertVectorToLLVMPass());
   pm.addPass(createConvertMathToLLVMPass());
   pm.addPass(createConvertMathToLibmPass());
-  if (options.openmp)
-    pm.addPass(createConvertOpenMPToLLVMPass());
   pm.addPass(createConvertToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createAnnotateBranchesPass());
   pm.addPass(createCanonicalizerPass());
 }
 

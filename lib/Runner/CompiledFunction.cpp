@@ -8,20 +8,14 @@
 
 #include "linattn/Runner/CompiledFunction.h"
 #include "RuntimeLibraries.h"
+#include "linattn/Runner/Codegen.h"
 #include "linattn/Runner/GuardedMemory.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/ExecutionEngine/ExecutionEngine.h"
-#include "mlir/ExecutionEngine/OptUtils.h"
 #include "mlir/IR/BuiltinTypes.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Pass/PassRegistry.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
-#include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
-#include "llvm/TargetParser/Host.h"
 #include <chrono>
 
 using namespace mlir;
@@ -152,20 +146,6 @@ static double millisecondsSince(std::chrono::steady_clock::time_point start) {
       .count();
 }
 
-static llvm::Error runPipeline(ModuleOp module, StringRef pipeline) {
-  std::string message;
-  llvm::raw_string_ostream os(message);
-  FailureOr<OpPassManager> parsed = parsePassPipeline(pipeline, os);
-  if (failed(parsed))
-    return llvm::createStringError("cannot parse the pipeline '" + pipeline +
-                                   "': " + StringRef(message).trim());
-  PassManager manager(module.getContext());
-  static_cast<OpPassManager &>(manager) = std::move(*parsed);
-  if (failed(manager.run(module)))
-    return llvm::createStringError("the pipeline '" + pipeline + "' failed");
-  return llvm::Error::success();
-}
-
 static llvm::Error saveModule(ModuleOp module, StringRef path) {
   std::error_code error;
   llvm::raw_fd_ostream file(path, error);
@@ -180,33 +160,8 @@ static llvm::Error saveModule(ModuleOp module, StringRef path) {
   return llvm::Error::success();
 }
 
-static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createTargetMachine(StringRef cpu) {
-  llvm::InitializeNativeTarget();
-  llvm::InitializeNativeTargetAsmPrinter();
-  auto builder = llvm::orc::JITTargetMachineBuilder::detectHost();
-  if (!builder)
-    return builder.takeError();
-  if (!cpu.empty()) {
-    builder->getFeatures() = llvm::SubtargetFeatures();
-    builder->setCPU("");
-    auto generic = builder->createTargetMachine();
-    if (!generic)
-      return generic.takeError();
-    if (!(*generic)->getMCSubtargetInfo()->isCPUStringValid(cpu))
-      return llvm::createStringError("LLVM knows no CPU '" + cpu + "' for " +
-                                     builder->getTargetTriple().str() +
-                                     "; llc -mcpu=help lists them");
-    builder->setCPU(cpu.str());
-  }
-  builder->setCodeGenOptLevel(llvm::CodeGenOptLevel::Aggressive);
-  return builder->createTargetMachine();
-}
-
 static llvm::Expected<std::unique_ptr<ExecutionEngine>>
-createEngine(ModuleOp module, const CompileOptions &options) {
-  auto machine = createTargetMachine(options.cpu);
-  if (!machine)
-    return machine.takeError();
+createEngine(ModuleOp module, std::unique_ptr<llvm::TargetMachine> machine, bool guard) {
   std::string missing;
   auto buildModule = [&](Operation *op, llvm::LLVMContext &context) {
     std::unique_ptr<llvm::Module> llvmModule = translateModuleToLLVMIR(op, context);
@@ -214,14 +169,14 @@ createEngine(ModuleOp module, const CompileOptions &options) {
       missing = llvm::toString(loadRuntimeLibraries(*llvmModule));
     return missing.empty() ? std::move(llvmModule) : nullptr;
   };
-  auto optimize = makeOptimizingTransformer(/*optLevel=*/3, /*sizeLevel=*/0, machine->get());
+  auto optimize = getOptimizations(*machine);
   ExecutionEngineOptions engineOptions;
   engineOptions.llvmModuleBuilder = buildModule;
   engineOptions.transformer = optimize;
   // Listeners write files or keep the code for a debugger; nothing here reads them.
   engineOptions.enableGDBNotificationListener = false;
   engineOptions.enablePerfNotificationListener = false;
-  auto engine = ExecutionEngine::create(module, engineOptions, std::move(*machine));
+  auto engine = ExecutionEngine::create(module, engineOptions, std::move(machine));
   if (!missing.empty()) {
     llvm::consumeError(engine.takeError());
     return llvm::createStringError(missing);
@@ -236,7 +191,7 @@ createEngine(ModuleOp module, const CompileOptions &options) {
     llvm::orc::SymbolMap symbols;
     symbols[intern("__truncsfbf2")] = symbol(static_cast<float (*)(float)>(truncateToBF16));
     symbols[intern("__truncdfbf2")] = symbol(static_cast<float (*)(double)>(truncateToBF16));
-    if (options.guard) {
+    if (guard) {
       symbols[intern("malloc")] = symbol(guardedMalloc);
       symbols[intern("aligned_alloc")] = symbol(guardedAlignedAlloc);
       symbols[intern("free")] = symbol(guardedFree);
@@ -250,8 +205,9 @@ llvm::Expected<std::unique_ptr<CompiledFunction>>
 CompiledFunction::compile(ModuleOp module, func::FuncOp function, const CompileOptions &options) {
   if (llvm::Error error = checkSignature(function))
     return error;
-  // A pipeline that stops early may not have loaded it.
-  module.getContext()->loadDialect<LLVM::LLVMDialect>();
+  auto machine = createTargetMachine(options.target, /*inThisProcess=*/true);
+  if (!machine)
+    return machine.takeError();
   FunctionType type = function.getFunctionType();
   std::unique_ptr<CompiledFunction> compiled(new CompiledFunction());
   compiled->argumentTypes.assign(type.getInputs().begin(), type.getInputs().end());
@@ -259,11 +215,9 @@ CompiledFunction::compile(ModuleOp module, func::FuncOp function, const CompileO
   compiled->guard = options.guard;
 
   std::string name = function.getName().str();
-  function.setPublic();
-  function->setAttr(LLVM::LLVMDialect::getEmitCWrapperAttrName(),
-                    UnitAttr::get(module.getContext()));
+  emitCInterface(function);
   auto start = std::chrono::steady_clock::now();
-  if (llvm::Error error = runPipeline(module, options.pipeline))
+  if (llvm::Error error = runPipeline(module, **machine, options.pipeline))
     return error;
   compiled->times.passes = millisecondsSince(start);
   if (!options.saveIR.empty())
@@ -273,7 +227,7 @@ CompiledFunction::compile(ModuleOp module, func::FuncOp function, const CompileO
     return error;
 
   start = std::chrono::steady_clock::now();
-  auto engine = createEngine(module, options);
+  auto engine = createEngine(module, std::move(*machine), options.guard);
   if (!engine)
     return engine.takeError();
   compiled->engine = std::move(*engine);

@@ -8,6 +8,7 @@
 // CHECK-NEXT:      func.call @[[BODY:rows_body_[0-9]+]](%[[I]], %[[X]])
 // CHECK:       func.func @rows_body()
 // CHECK:       func.func private @[[BODY]](%[[I:.+]]: index, %[[X:.+]]: memref<?xf32>)
+// CHECK-SAME:      llvm.linkage = #llvm.linkage<internal>, passthrough = ["noinline"]
 // CHECK:         %[[ONE:.+]] = arith.constant 1.0
 // CHECK:         memref.store %[[ONE]], %[[X]][%[[I]]]
 func.func @rows(%x: memref<?xf32>, %n: index) {

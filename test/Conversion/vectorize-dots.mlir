@@ -1,5 +1,5 @@
 // RUN: la-opt %s --linattn-vectorize-linalg --canonicalize | FileCheck %s --check-prefixes=CHECK,BITS512
-// RUN: la-opt %s --linattn-vectorize-linalg=vector-bits=256 --canonicalize | FileCheck %s --check-prefixes=CHECK,BITS256
+// RUN: la-opt %s --linattn-vectorize-linalg="vector-bits=256 vector-registers=16" --canonicalize | FileCheck %s --check-prefixes=CHECK,BITS256
 
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (n, k)>

@@ -1,7 +1,8 @@
 // The whole pipeline, an option at a time.
 
 // DEFINE: %{options} =
-// DEFINE: %{run} = la-opt %s --pass-pipeline="builtin.module(linattn-to-cpu-pipeline{%{options}})"
+// DEFINE: %{target} =
+// DEFINE: %{run} = la-opt %s --pass-pipeline="builtin.module(%{target}linattn-to-cpu-pipeline{%{options}})"
 // REDEFINE: %{options} = openmp=true
 // RUN: %{run} | FileCheck %s --check-prefixes=CHECK,OPENMP
 // REDEFINE: %{options} = openmp=false
@@ -15,10 +16,14 @@
 // RUN: la-opt %examples/gla.mlir --pass-pipeline="builtin.module(linattn-to-cpu-pipeline{value-tile=64})" --mlir-print-ir-after=linattn-split-value -o /dev/null 2>&1 | FileCheck %s --check-prefix=TILES
 // REDEFINE: %{options} = openmp=false chunk=0
 // RUN: %{run} --mlir-print-ir-before=linattn-to-loops -o /dev/null 2>&1 | FileCheck %s --check-prefix=CHUNK0
-// REDEFINE: %{options} = openmp=false native-bf16=true chunk=0
-// RUN: %{run} | FileCheck %s --check-prefixes=CHECK,NATIVE
-// REDEFINE: %{options} = openmp=false chunk=0
-// RUN: %{run} | FileCheck %s --check-prefixes=CHECK,EXPANDED
+// RUN: %{run} | FileCheck %s --check-prefixes=CHECK,BITS512,EXPANDED
+// The target decides, unless an option does.
+// REDEFINE: %{target} = linattn-set-target{triple=x86_64-linux-gnu cpu=x86-64-v3},
+// RUN: %{run} | FileCheck %s --check-prefixes=CHECK,BITS256,EXPANDED
+// REDEFINE: %{target} = linattn-set-target{triple=x86_64-linux-gnu cpu=x86-64-v4 features=+avx512bf16},
+// RUN: %{run} | FileCheck %s --check-prefixes=CHECK,BITS512,NATIVE
+// REDEFINE: %{options} = openmp=false chunk=0 vector-bits=128 expand-bf16
+// RUN: %{run} | FileCheck %s --check-prefixes=CHECK,BITS128,EXPANDED
 
 // CHECK-NOT: linattn.
 // CHECK-NOT: unrealized_conversion_cast
@@ -26,6 +31,7 @@
 // OPENMP: omp.parallel
 // SERIAL-NOT: omp.parallel
 // A row of four registers.
+// BITS512: vector<64xf32>
 // BITS256: vector<32xf32>
 // BITS128: vector<16xf32>
 // The last tokens one by one, as their number is dynamic.

@@ -50,7 +50,9 @@
 // RUN: %{axpy} --arg x.npy --random one 2>&1 | FileCheck %s --check-prefix=SEED
 // SEED: error: --random: expected a number, got 'one'
 // RUN: %{axpy} --arg x.npy --arg x.npy --cpu=nosuch 2>&1 | FileCheck %s --check-prefix=CPU
-// CPU: error: LLVM knows no CPU 'nosuch' for {{.*}}; llc -mcpu=help lists them
+// CPU: error: LLVM knows no CPU 'nosuch' for {{.*}}; llc -mtriple={{.*}} -mcpu=help lists them
+// RUN: %{axpy} --arg x.npy --arg x.npy --features=+nosuch 2>&1 | FileCheck %s --check-prefix=FEATURES
+// FEATURES: error: LLVM knows no feature 'nosuch' for {{.*}}; llc -mtriple={{.*}} -mattr=help lists them
 // RUN: %{axpy} --arg x.npy --arg x.npy --function=f 2>&1 | FileCheck %s --check-prefix=FUNCTION
 // FUNCTION: error: no func.func with a body is called 'f', the module has 'axpy'
 // RUN: %{axpy} --arg x.npy --arg x.npy --save-ir nosuch/ir 2>&1 | FileCheck %s --check-prefix=SAVE

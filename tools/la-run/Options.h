@@ -59,7 +59,9 @@ struct Options {
                              Desc("Passes from tensors to the LLVM dialect (default: "
                                   "builtin.module(linattn-to-cpu-pipeline))")};
   Flag<std::string> cpu{"cpu", in, Value("name"),
-                        Desc("Generate code for this CPU (default: the host)")};
+                        Desc("Generate code for this CPU (default: $LINATTN_CPU, else the host)")};
+  Flag<std::string> features{"features", in, Value("+x,-y"),
+                             Desc("Features of the CPU to add or leave out")};
   Flag<std::string> saveIR{"save-ir", in, Value("file"),
                            Desc("Write the module after the pipeline")};
   Flag<bool> guard{"guard", in,

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Registry.h"
 #include "Options.h"
-#include "linattn/InitAll.h"
 #include "linattn/Runner/Arguments.h"
 #include "linattn/Runner/CheckArguments.h"
 #include "linattn/Runner/CompiledFunction.h"
@@ -16,12 +16,8 @@
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/IR/MLIRContext.h"
-#include "mlir/InitAllDialects.h"
-#include "mlir/InitAllExtensions.h"
-#include "mlir/InitAllPasses.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
-#include "mlir/Target/LLVMIR/Dialect/All.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/InitLLVM.h"
@@ -29,6 +25,7 @@
 #include "llvm/Support/ToolOutputFile.h"
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 
 using namespace mlir;
 using namespace mlir::linattn;
@@ -76,14 +73,7 @@ static llvm::Expected<bool> run(const Options &flags) {
     argumentOptions.seed = seed;
   }
 
-  DialectRegistry registry;
-  mlir::registerAllDialects(registry);
-  registerAllExtensions(registry);
-  registerAllToLLVMIRTranslations(registry);
-  mlir::registerAllPasses();
-  linattn::registerAllDialects(registry);
-  linattn::registerAllPasses();
-  MLIRContext context(registry);
+  MLIRContext context(registerEverything());
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
   SourceMgrDiagnosticHandler diagnostics(sources, &context);
@@ -112,8 +102,12 @@ static llvm::Expected<bool> run(const Options &flags) {
   if (!expected)
     return expected.takeError();
 
-  auto compiled = CompiledFunction::compile(*module, *function,
-                                            {flags.pipeline, flags.cpu, flags.guard, flags.saveIR});
+  // So that a whole suite can be run for another CPU.
+  const char *defaultCpu = std::getenv("LINATTN_CPU");
+  std::string cpu = flags.cpu.empty() && defaultCpu ? defaultCpu : flags.cpu.getValue();
+  auto compiled = CompiledFunction::compile(
+      *module, *function,
+      {flags.pipeline, {/*triple=*/"", cpu, flags.features}, flags.guard, flags.saveIR});
   if (!compiled)
     return compiled.takeError();
   auto report = (*compiled)->run(*arguments, runOptions);

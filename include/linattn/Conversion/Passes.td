@@ -90,10 +90,12 @@ def VectorizeLinalgPass : Pass<"linattn-vectorize-linalg"> {
     result is done where the sum starts. Ops that cannot be vectorised are left alone.
   }];
   let options = [
-    Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"512", "Width of a vector register in bits; a power of two of at least 128">,
+    Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"0",
+           "Width of a vector register in bits; a power of two of at least 128. 0: the target's (see linattn-set-target)">,
+    Option<"vectorRegisters", "vector-registers", "int64_t", /*default=*/"0", "Number of vector registers. 0: the target's">,
     Option<"unroll", "unroll", "int64_t", /*default=*/"4", "Vector registers per row of a tile; a power of two">];
-  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
-                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
 def PrefetchRowsPass : Pass<"linattn-prefetch-rows"> {
@@ -129,6 +131,25 @@ def ApproximateMathPass : Pass<"linattn-approximate-math", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
 }
 
+def ExpandArithPass : Pass<"linattn-expand-arith"> {
+  let summary = "Expand arithmetic for which there are no instructions";
+  let description = [{
+    Upstream's expansions of integer divisions that round up or down and the like, and of conversions between f32 and bf16 unless the target has instructions for
+    them. Unlike `arith-expand`, no dialect conversion of everything else.
+  }];
+  let options = [Option<"bf16", "bf16", "bool", /*default=*/"false", "Expand conversions of bf16 for every target">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::vector::VectorDialect"];
+}
+
+def AnnotateBranchesPass : Pass<"linattn-annotate-branches"> {
+  let summary = "Make the annotations of loops those of LLVM's branches";
+  let description = [{
+    Upstream's lowerings carry `llvm.loop_annotation` of an `scf.for` to an attribute of the branch that closes the loop, where the translation to LLVM IR does
+    not look. This pass makes it the branch's own `loop_annotation`.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 def DeallocateLocalBuffersPass : Pass<"linattn-deallocate-local-buffers"> {
   let summary = "Free buffers at the end of the block that allocates them";
   let description = [{
@@ -144,7 +165,28 @@ def OutlineParallelBodiesPass : Pass<"linattn-outline-parallel-bodies", "::mlir:
     After bufferisation. The frame of the function holds the temporaries of one point of the parallel dims, so that lowering to OpenMP needs no stack save and
     restore around them. Constants move along instead of becoming arguments.
   }];
-  let dependentDialects = ["::mlir::func::FuncDialect"];
+  let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect"];
+}
+
+def SetTargetPass : Pass<"linattn-set-target", "::mlir::ModuleOp"> {
+  let summary = "Say which CPU a module is for";
+  let description = [{
+    Writes what LLVM knows of the CPU's vector unit to the module, in upstream's form for descriptions of targets. The passes that lower to a CPU read it from
+    there, so any producer of modules may write it as well; one that is there is kept. `vector_bits` is the width that FMAs should have: AVX-512 counts with 512
+    bits unless `features` has `+prefer-256-bit`.
+
+    ```mlir
+    // linattn-set-target{triple=x86_64-linux-gnu cpu=x86-64-v3}
+    module attributes {dlti.target_system_spec = #dlti.target_system_spec<"CPU" = #dlti.target_device_spec<
+        "vector_bits" = 256 : i64, "vector_registers" = 16 : i64, "vector_masks" = true, "bf16_conversion" = false, "bf16_dot" = false>>} {
+    ```
+  }];
+  let options = [
+    Option<"triple", "triple", "std::string", /*default=*/"", "Such as aarch64-linux-gnu; empty: this machine's">,
+    Option<"cpu", "cpu", "std::string", /*default=*/"",
+           "LLVM's name of the CPU, or native; empty: this machine's if the triple is, else a generic one">,
+    ListOption<"features", "features", "std::string", "Such as +avx512bf16,-fma: beside those of the CPU">];
+  let dependentDialects = ["::mlir::DLTIDialect"];
 }
 
 #endif // LINATTN_CONVERSION_PASSES_TD

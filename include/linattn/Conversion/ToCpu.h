@@ -8,7 +8,7 @@
 #ifndef LINATTN_CONVERSION_TOCPU_H
 #define LINATTN_CONVERSION_TOCPU_H
 
-#include "mlir/Support/LLVM.h"
+#include "linattn/Target/TargetDescription.h"
 
 namespace mlir {
 class RewritePatternSet;
@@ -56,8 +56,8 @@ FailureOr<scf::ForallOp> fuseParallelLoops(RewriterBase &rewriter, scf::ForallOp
 LogicalResult prefetchRows(RewriterBase &rewriter, scf::ForOp time);
 
 struct VectorizeOptions {
-  int64_t vectorBits = 512; ///< width of a vector register
-  int64_t unroll = 4;       ///< vector registers per row of a tile
+  int64_t unroll = 4; ///< vector registers per row of a tile
+  TargetDescription target;
 };
 
 /// Tiles a linalg op on memrefs to rows of vectors along its innermost dim and vectorises the tile.

@@ -33,17 +33,23 @@ struct CpuPipelineOptions : PassPipelineOptions<CpuPipelineOptions> {
   Option<bool> openmp{*this, "openmp",
                       llvm::cl::desc("Run the parallel dims on OpenMP threads (needs libomp)"),
                       llvm::cl::init(true)};
-  Option<int64_t> vectorBits{*this, "vector-bits",
-                             llvm::cl::desc("Width of the target's vector registers in bits"),
-                             llvm::cl::init(512)};
+  Option<int64_t> vectorBits{
+      *this, "vector-bits",
+      llvm::cl::desc("Width of a vector register in bits. 0: that of the module's target (see "
+                     "linattn-set-target), or 512"),
+      llvm::cl::init(0)};
+  Option<int64_t> vectorRegisters{
+      *this, "vector-registers",
+      llvm::cl::desc("Number of vector registers. 0: that of the module's target, or 32"),
+      llvm::cl::init(0)};
   Option<int64_t> tileBytes{
       *this, "tile-bytes",
       llvm::cl::desc("What states and constants of scans may take of the first-level cache"),
       llvm::cl::init(32 * 1024)};
-  Option<bool> nativeBf16{
-      *this, "native-bf16",
-      llvm::cl::desc("The target converts between f32 and bf16 in hardware; otherwise the "
-                     "conversions are expanded to integer arithmetic"),
+  Option<bool> expandBf16{
+      *this, "expand-bf16",
+      llvm::cl::desc("Convert between f32 and bf16 by integer arithmetic even where the module's "
+                     "target has instructions"),
       llvm::cl::init(false)};
   Option<bool> runtimeChecks{
       *this, "runtime-checks",

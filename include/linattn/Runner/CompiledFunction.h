@@ -9,7 +9,9 @@
 #ifndef LINATTN_RUNNER_COMPILEDFUNCTION_H
 #define LINATTN_RUNNER_COMPILEDFUNCTION_H
 
+#include "linattn/Runner/Codegen.h"
 #include "linattn/Runner/HostArray.h"
+#include "linattn/Target/TargetMachine.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
@@ -28,9 +30,9 @@ llvm::Error checkSignature(func::FuncOp function);
 
 struct CompileOptions {
   /// A textual pass pipeline over builtin.module that ends in the LLVM dialect.
-  std::string pipeline = "builtin.module(linattn-to-cpu-pipeline)";
-  /// An LLVM CPU name; empty: the host with all its features.
-  std::string cpu;
+  std::string pipeline = kDefaultPipeline.str();
+  /// A CPU that can run what this process can.
+  TargetName target;
   /// Let the function allocate guarded memory (see GuardedMemory.h).
   bool guard = false;
   /// A file to receive the module after the pipeline; empty: none.

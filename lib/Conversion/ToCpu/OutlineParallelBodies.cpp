@@ -8,6 +8,7 @@
 #include "linattn/Conversion/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Utils/Utils.h"
 #include "mlir/IR/SymbolTable.h"
@@ -48,6 +49,10 @@ struct OutlineParallelBodies : linattn::impl::OutlineParallelBodiesPassBase<Outl
       if (failed(body))
         return signalPassFailure();
       body->setPrivate();
+      // Otherwise LLVM inlines small bodies and compiles them once more for callers elsewhere.
+      (*body)->setAttr("llvm.linkage",
+                       LLVM::LinkageAttr::get(&getContext(), LLVM::Linkage::Internal));
+      (*body)->setAttr("passthrough", rewriter.getStrArrayAttr({"noinline"}));
       // The symbol table gives the function a name that is not taken.
       auto call = *loop.getBody()->getOps<func::CallOp>().begin();
       body->getOperation()->remove();

@@ -19,7 +19,9 @@
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -52,7 +54,9 @@ static std::optional<unsigned> getBlockDim(GenericOp op, unsigned rowDim) {
 /// with, less for a short row. Blocks of rows need registers, too.
 static int64_t getTile(GenericOp op, unsigned rowDim, const VectorizeOptions &options) {
   int64_t bits = 8, extent = op.getStaticLoopRanges()[rowDim];
+  bool hasPolynomials = false;
   op.getBody()->walk([&](Operation *nested) {
+    hasPolynomials |= isa<math::MathDialect>(nested->getDialect());
     for (Type type : nested->getOperandTypes())
       if (type.isIntOrFloat())
         bits = std::max<int64_t>(bits, type.getIntOrFloatBitWidth());
@@ -67,10 +71,13 @@ static int64_t getTile(GenericOp op, unsigned rowDim, const VectorizeOptions &op
   int64_t rows = llvm::count_if(op.getIndexingMapsArray(), [&](AffineMap map) {
     return op.getNumReductionLoops() > 0 && map.isFunctionOfDim(rowDim);
   });
-  int64_t available = options.vectorBits >= 512 ? 30 : 14;
+  int64_t available = options.target.vectorRegisters - 2;
+  // A polynomial needs four or more registers for each one of its argument.
+  if (hasPolynomials)
+    registers = std::min(registers, std::max<int64_t>(options.target.vectorRegisters / 8, 1));
   while (registers > 1 && registers * rows > available)
     registers /= 2;
-  int64_t tile = std::max<int64_t>(options.vectorBits / bits, 1) * registers;
+  int64_t tile = std::max<int64_t>(options.target.vectorBits / bits, 1) * registers;
   if (ShapedType::isStatic(extent) && extent < tile)
     tile = llvm::PowerOf2Ceil(std::max<int64_t>(extent, 1));
   return tile;
@@ -80,7 +87,8 @@ RowEmitter::RowEmitter(RewriterBase &rewriter, GenericOp op, GenericOp first, un
                        const VectorizeOptions &options)
     : rewriter(rewriter), op(op), first(first), loc(op.getLoc()), rowDim(rowDim),
       tile(getTile(op, rowDim, options)), blockDim(getBlockDim(op, rowDim)),
-      block(options.vectorBits >= 512 ? 8 : 4) {}
+      block(options.target.vectorRegisters / 4),
+      limitsUnrolling(options.target.vectorRegisters < 32), hasMasks(options.target.hasMasks) {}
 
 //===----------------------------------------------------------------------------------------------===//
 // What has a vector form
@@ -286,11 +294,23 @@ Value RowEmitter::getMultiple(Value extent, int64_t step) {
   return arith::MulIOp::create(rewriter, loc, count, constant(step));
 }
 
+/// LLVM unrolls short sums in full; then it computes the rows of a block one after the other and
+/// needs a register for each row of the right operand.
+static Attribute getUnrollLimit(Builder &builder) {
+  MLIRContext *context = builder.getContext();
+  auto unroll = LLVM::LoopUnrollAttr::get(context, {}, /*count=*/builder.getI32IntegerAttr(4), {},
+                                          {}, {}, {}, {});
+  return LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, unroll, {}, {}, {}, {}, {}, {}, {}, {},
+                                       {}, {}, {});
+}
+
 void RowEmitter::emitLoop(unsigned level, Value low, Value high, int64_t step,
                           SmallVectorImpl<Value> &sums) {
   SmallVector<Value> carried;
   llvm::copy_if(sums, std::back_inserter(carried), [](Value sum) { return bool(sum); });
   auto loop = scf::ForOp::create(rewriter, loc, low, high, constant(step), carried);
+  if (!blockRows.empty() && limitsUnrolling)
+    loop->setAttr("llvm.loop_annotation", getUnrollLimit(rewriter));
   {
     OpBuilder::InsertionGuard guard(rewriter);
     rewriter.setInsertionPointToStart(loop.getBody());
@@ -312,7 +332,8 @@ void RowEmitter::emitLoop(unsigned level, Value low, Value high, int64_t step,
       sum = loop.getResult(next++);
 }
 
-/// The loop along a row: full tiles, and one partial tile where the extent may leave one.
+/// The loop along a row: full tiles, and one partial tile where the extent may leave one; without
+/// masks, which would become a branch for each lane, smaller and smaller full ones.
 void RowEmitter::emitRows(unsigned level, SmallVectorImpl<Value> &sums) {
   int64_t extent = op.getStaticLoopRanges()[rowDim];
   bool isStatic = ShapedType::isStatic(extent);
@@ -324,8 +345,16 @@ void RowEmitter::emitRows(unsigned level, SmallVectorImpl<Value> &sums) {
     emitLoop(level, constant(0), end, tile, sums);
   if (isStatic && full == extent)
     return;
-  // Sums over the row keep the width of the full tiles.
   int64_t fullTile = tile;
+  if (isStatic && !rowReduces && !hasMasks) {
+    for (int64_t start = full; start < extent; start += tile) {
+      tile = llvm::bit_floor<uint64_t>(extent - start);
+      emitLoop(level, constant(start), constant(start + tile), tile, sums);
+    }
+    tile = fullTile;
+    return;
+  }
+  // Sums over the row keep the width of the full tiles.
   if (isStatic && !rowReduces)
     tile = llvm::PowerOf2Ceil(extent - full);
   isPartial = !isStatic || tile != extent - full;

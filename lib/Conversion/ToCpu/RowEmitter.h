@@ -67,6 +67,7 @@ private:
   int64_t tile; // entries of a row in one step
   std::optional<unsigned> blockDim;
   int64_t block; // rows in one step of the block dim
+  bool limitsUnrolling, hasMasks;
   bool rowReduces = false;
   bool startsLate = false;
   /// Loop order, and for each init the level from which no loop inside indexes it.

@@ -35,10 +35,10 @@ public:
       : rewriter(rewriter), loc(op.getLoc()), a(op.getInputs()[0]), b(op.getInputs()[1]),
         c(op.getOutputs()[0]), rows(getShape(a)[0]), columns(getShape(b)[0]), depth(getShape(a)[1]),
         element(cast<MemRefType>(a.getType()).getElementType()) {
-    lanes = std::max<int64_t>(options.vectorBits / element.getIntOrFloatBitWidth(), 1);
+    lanes = std::max<int64_t>(options.target.vectorBits / element.getIntOrFloatBitWidth(), 1);
     lanes = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(depth));
-    // Accumulators and operands of a block fit into 32 or 16 registers.
-    blockRows = options.vectorBits >= 512 ? 4 : 2;
+    // Accumulators fill half of the registers, and leave the others to operands.
+    blockRows = options.target.vectorRegisters / 2 / blockColumns;
   }
   void emit() {
     forBlocks(rows, blockRows, [&](Value row, int64_t height) {

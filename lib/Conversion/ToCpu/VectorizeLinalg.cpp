@@ -11,6 +11,7 @@
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -110,17 +111,25 @@ struct VectorizeLinalg : linattn::impl::VectorizeLinalgPassBase<VectorizeLinalg>
   using VectorizeLinalgPassBase::VectorizeLinalgPassBase;
 
   LogicalResult initialize(MLIRContext *context) override {
-    if (vectorBits < 128 || !llvm::isPowerOf2_64(vectorBits))
+    if ((vectorBits != 0 && vectorBits < 128) || (vectorBits & (vectorBits - 1)) != 0)
       return emitError(UnknownLoc::get(context))
              << "vector-bits must be a power of two of at least 128, got " << int64_t(vectorBits);
     if (unroll < 1 || !llvm::isPowerOf2_64(unroll))
       return emitError(UnknownLoc::get(context))
              << "unroll must be a power of two, got " << int64_t(unroll);
+    if (vectorRegisters != 0 && vectorRegisters < 8)
+      return emitError(UnknownLoc::get(context))
+             << "vector-registers must be at least 8, got " << int64_t(vectorRegisters);
     return success();
   }
 
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
+    VectorizeOptions options{unroll, TargetDescription::get(getOperation())};
+    if (vectorBits != 0)
+      options.target.vectorBits = vectorBits;
+    if (vectorRegisters != 0)
+      options.target.vectorRegisters = vectorRegisters;
     // Copies of strided slices would become calls of a runtime library.
     getOperation()->walk([&](memref::CopyOp copy) {
       rewriter.setInsertionPoint(copy);
@@ -136,7 +145,7 @@ struct VectorizeLinalg : linattn::impl::VectorizeLinalgPassBase<VectorizeLinalg>
     getOperation()->walk([&](linalg::LinalgOp op) { ops.push_back(op); });
     for (Operation *op : llvm::reverse(ops))
       if (!erased.ops.contains(op))
-        (void)vectorizeLinalgOp(rewriter, cast<linalg::LinalgOp>(op), {vectorBits, unroll});
+        (void)vectorizeLinalgOp(rewriter, cast<linalg::LinalgOp>(op), options);
   }
 };
 } // namespace

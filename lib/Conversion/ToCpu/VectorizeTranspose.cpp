@@ -69,7 +69,7 @@ LogicalResult mlir::linattn::vectorizeTransposedCopy(RewriterBase &rewriter, Gen
   if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() < 32)
     return rewriter.notifyMatchFailure(op, "no element type with shuffles of whole entries");
   int64_t numRows = type.getDimSize(0), numColumns = type.getDimSize(1);
-  int64_t lanes = options.vectorBits / element.getIntOrFloatBitWidth();
+  int64_t lanes = options.target.vectorBits / element.getIntOrFloatBitWidth();
   int64_t n = llvm::bit_floor<uint64_t>(std::min({numRows, numColumns, lanes}));
   if (n < 4)
     return rewriter.notifyMatchFailure(op, "too narrow for blocks");
