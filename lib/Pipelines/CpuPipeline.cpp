@@ -28,8 +28,8 @@ using namespace mlir::linattn;
 static void addLoopPasses(OpPassManager &pm, const CpuPipelineOptions &options) {
   pm.addPass(createSplitValuePass({options.valueTile}));
   if (options.chunk > 0)
-    pm.addPass(
-        createChunkPass({Strategy::chunk, options.chunk, options.subchunk, /*splitTail=*/true}));
+    pm.addPass(createChunkPass({Strategy::chunk, options.chunk, options.subchunk,
+                                OperandPrecision::f32, /*splitTail=*/true}));
   pm.addPass(createColumnsLastPass());
   // Tiles of whole rows of registers, as many as the vectoriser takes at once.
   TileColumnsPassOptions tile;

@@ -49,8 +49,10 @@ static ChunkOptions getEffectiveOptions(RecurrenceOp op, const ChunkOptions &opt
     while (*interval % effective.chunk != 0)
       --effective.chunk;
   effective.subchunk = std::min(effective.subchunk, effective.chunk);
-  if (plan)
+  if (plan) {
     effective.strategy = plan.getStrategy();
+    effective.precision = plan.getOperandPrecision();
+  }
   return effective;
 }
 
@@ -118,7 +120,7 @@ FailureOr<RecurrenceOp> linattn::chunkRecurrence(RewriterBase &rewriter, Recurre
     chunk.setPlanAttr(PlanAttr::get(op.getContext(), Strategy::sweep, effective.chunk,
                                     effective.subchunk, /*value_tile=*/0, /*split=*/1,
                                     OperandPrecision::f32, PlanSource::constant));
-  ChunkBody body(rewriter, token, chunk, graph, effective.subchunk);
+  ChunkBody body(rewriter, token, chunk, graph, effective);
   if (failed(body.build())) {
     reason =
         ("the recurrence is run token by token: '" + body.getCulprit()->getName().getStringRef() +
@@ -158,12 +160,17 @@ struct Chunk : linattn::impl::ChunkPassBase<Chunk> {
   using ChunkPassBase::ChunkPassBase;
 
   LogicalResult initialize(MLIRContext *context) override {
+    if (precision != OperandPrecision::f32 && strategy != Strategy::chunk)
+      return emitError(UnknownLoc::get(context))
+             << "operand-precision '" << stringifyEnum(precision.getValue())
+             << "' needs strategy 'chunk', got '" << stringifyEnum(strategy.getValue()) << "'";
     return expectPositive(context, {{"chunk", chunk}, {"subchunk", subchunk}});
   }
 
   void runOnOperation() override {
     rewriteRecurrences(getOperation(), [&](RewriterBase &rewriter, RecurrenceOp op) {
-      (void)chunkRecurrence(rewriter, op, {chunk, subchunk, splitTail, strategy, nullptr});
+      (void)chunkRecurrence(rewriter, op,
+                            {chunk, subchunk, splitTail, strategy, precision, nullptr});
     });
   }
 };
