@@ -38,6 +38,10 @@ static void addLoopPasses(OpPassManager &pm, const CpuPipelineOptions &options) 
   pm.addPass(createTileColumnsPass(tile));
   pm.addPass(createLinAttnToLoopsPass());
   pm.addPass(createCanonicalizerPass()); // of steps that have all their tokens
+  if (options.bf16Dot) {
+    pm.addPass(createPackPairsPass());
+    pm.addPass(createCSEPass()); // what several products use is packed once
+  }
   pm.addPass(createFuseParallelLoopsPass());
   pm.addPass(createConvertElementwiseToLinalgPass());
   pm.addPass(createMergeGenericsPass());
@@ -69,6 +73,7 @@ static void addBufferPasses(OpPassManager &pm) {
 static void addVectorPasses(OpPassManager &pm, const CpuPipelineOptions &options) {
   VectorizeLinalgPassOptions vectorize;
   vectorize.vectorBits = options.vectorBits;
+  vectorize.bf16Dot = options.bf16Dot;
   pm.addPass(createVectorizeLinalgPass(vectorize));
   pm.addPass(createConvertLinalgToLoopsPass()); // what has no vector form
   pm.addPass(createApproximateMathPass());
@@ -95,7 +100,9 @@ static void addLLVMPasses(OpPassManager &pm, const CpuPipelineOptions &options) 
     pm.addPass(arith::createArithExpandOpsPass(expand));
   }
   pm.addPass(createConvertComplexToStandardPass());
-  pm.addPass(createConvertVectorToLLVMPass());
+  ConvertVectorToLLVMPassOptions vector;
+  vector.x86Vector = options.bf16Dot;
+  pm.addPass(createConvertVectorToLLVMPass(vector));
   pm.addPass(createConvertMathToLLVMPass());
   pm.addPass(createConvertMathToLibmPass());
   if (options.openmp)

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------------------------------===//
 
+#include "Pairs.h"
 #include "RowEmitter.h"
 
 #include "linattn/Conversion/Passes.h"
@@ -15,6 +16,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/X86Vector/X86VectorDialect.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace mlir::linattn {
@@ -73,7 +75,8 @@ LogicalResult mlir::linattn::vectorizeLinalgOp(RewriterBase &rewriter, linalg::L
   if (failed(generic))
     return failure();
   rewriter.setInsertionPoint(*generic);
-  if (succeeded(vectorizeDotProducts(rewriter, *generic, options)) ||
+  if (succeeded(vectorizePairs(rewriter, *generic, options)) ||
+      succeeded(vectorizeDotProducts(rewriter, *generic, options)) ||
       succeeded(vectorizeTransposedCopy(rewriter, *generic, options)))
     return success();
   FailureOr<GenericOp> first = GenericOp();
@@ -136,7 +139,8 @@ struct VectorizeLinalg : linattn::impl::VectorizeLinalgPassBase<VectorizeLinalg>
     getOperation()->walk([&](linalg::LinalgOp op) { ops.push_back(op); });
     for (Operation *op : llvm::reverse(ops))
       if (!erased.ops.contains(op))
-        (void)vectorizeLinalgOp(rewriter, cast<linalg::LinalgOp>(op), {vectorBits, unroll});
+        (void)vectorizeLinalgOp(rewriter, cast<linalg::LinalgOp>(op),
+                                {vectorBits, unroll, bf16Dot});
   }
 };
 } // namespace
