@@ -172,11 +172,8 @@ LogicalResult linattn::vectorizePairs(RewriterBase &rewriter, GenericOp op,
     } else {
       Value upper = multiply(i);
       Value lower = arith::AddIOp::create(rewriter, loc, upper, constant(1));
-      SmallVector<int64_t> mask;
-      for (int64_t lane = 0; lane < lanes; ++lane)
-        mask.append({lane, lanes + lane});
-      numbers = vector::ShuffleOp::create(rewriter, loc, load(upper, j, lanes, inBounds),
-                                          load(lower, j, lanes, inBounds), mask);
+      numbers = vector::InterleaveOp::create(rewriter, loc, load(upper, j, lanes, inBounds),
+                                             load(lower, j, lanes, inBounds));
     }
     Value pairs = vector::BitCastOp::create(rewriter, loc, VectorType::get({lanes}, i32), numbers);
     vector::TransferWriteOp::create(rewriter, loc, pairs, target, ValueRange{i, j},
