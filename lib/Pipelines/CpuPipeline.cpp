@@ -38,10 +38,8 @@ static void addLoopPasses(OpPassManager &pm, const CpuPipelineOptions &options) 
   pm.addPass(createTileColumnsPass(tile));
   pm.addPass(createLinAttnToLoopsPass());
   pm.addPass(createCanonicalizerPass()); // of steps that have all their tokens
-  if (options.bf16Dot) {
+  if (options.bf16Dot)
     pm.addPass(createPackPairsPass());
-    pm.addPass(createCSEPass()); // what several products use is packed once
-  }
   pm.addPass(createFuseParallelLoopsPass());
   pm.addPass(createConvertElementwiseToLinalgPass());
   pm.addPass(createMergeGenericsPass());

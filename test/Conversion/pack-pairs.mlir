@@ -1,6 +1,6 @@
-// RUN: la-opt %s --linattn-pack-pairs --cse --split-input-file | FileCheck %s
+// RUN: la-opt %s --linattn-pack-pairs --split-input-file | FileCheck %s
 
-// What is packed twice is packed once after CSE; an operand that is rounded is rounded where it is packed.
+// What two products use is packed once; an operand that is rounded is rounded where it is packed.
 // CHECK-DAG:   #[[EVEN_ROW:.*]] = affine_map<(d0, d1) -> (d0 * 2, d1)>
 // CHECK-DAG:   #[[ODD_ROW:.*]] = affine_map<(d0, d1) -> (d0 * 2 + 1, d1)>
 // CHECK-DAG:   #[[EVEN:.*]] = affine_map<(d0, d1) -> (d0, d1 * 2)>

@@ -54,9 +54,6 @@ static Value pack(OpBuilder &builder, Location loc, Value matrix, int64_t dim) {
   if (auto rounded = matrix.getDefiningOp<arith::TruncFOp>();
       rounded && getElementTypeOrSelf(rounded.getIn()).isF32())
     matrix = rounded.getIn();
-  matrix = pad(builder, loc, matrix, dim);
-  SmallVector<int64_t> shape(cast<RankedTensorType>(matrix.getType()).getShape());
-  shape[dim] /= 2;
   SmallVector<AffineMap> maps(2, builder.getMultiDimIdentityMap(2));
   for (auto [number, map] : llvm::enumerate(maps)) {
     SmallVector<AffineExpr> exprs(map.getResults());
@@ -64,6 +61,16 @@ static Value pack(OpBuilder &builder, Location loc, Value matrix, int64_t dim) {
     map = AffineMap::get(2, 0, exprs, builder.getContext());
   }
   maps.push_back(builder.getMultiDimIdentityMap(2));
+  // Another product may have packed it already.
+  for (Operation *user : matrix.getUsers())
+    if (auto packed = dyn_cast<GenericOp>(user);
+        packed && packed->getBlock() == builder.getInsertionBlock() &&
+        packed->isBeforeInBlock(&*builder.getInsertionPoint()) &&
+        packed.getIndexingMapsArray() == maps && makesPairs(packed))
+      return packed.getResult(0);
+  matrix = pad(builder, loc, matrix, dim);
+  SmallVector<int64_t> shape(cast<RankedTensorType>(matrix.getType()).getShape());
+  shape[dim] /= 2;
   Value empty = tensor::EmptyOp::create(builder, loc, shape, builder.getI32Type());
   return GenericOp::create(builder, loc, TypeRange{empty.getType()}, ValueRange{matrix, matrix},
                            empty, maps,
@@ -111,6 +118,11 @@ LogicalResult mlir::linattn::packPairs(RewriterBase &rewriter, linalg::LinalgOp 
   if (!isRowByRow)
     for (auto [matrix, map] : llvm::zip(matrices, maps))
       matrix = pack(rewriter, loc, matrix, map.getResult(0) == reduced ? 0 : 1);
+  // What the sums start from stays right before them, so that it is done in the same pass.
+  if (auto first = init.getDefiningOp<linalg::LinalgOp>();
+      first && first.getNumReductionLoops() == 0 && first->hasOneUse() &&
+      first->getBlock() == op->getBlock())
+    rewriter.moveOpBefore(first, op);
   rewriter.replaceOpWithNewOp<GenericOp>(
       op, TypeRange{init.getType()}, matrices, init, maps, op.getIteratorTypesArray(),
       [&](OpBuilder &b, Location l, ValueRange args) {
