@@ -105,7 +105,7 @@ private:
   Factor getFirstDecay(Solved &solved, ReadOp op);
   Value getFirstUse(Solved &solved, ReadOp op);
   Value readOld(Solved &solved, ReadOp op);
-  bool isRounded(Solved &solved, ReadOp op = nullptr);
+  bool isRounded(Solved &solved, ReadOp op = nullptr, std::optional<unsigned> write = std::nullopt);
   Factor getDecay(Operation *step);
   Factor getDecayBetween(Solved &solved, ArrayRef<Operation *> path, size_t from, size_t to,
                          int64_t axis, bool withScalars);

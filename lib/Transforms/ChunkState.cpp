@@ -177,15 +177,17 @@ Value ChunkBody::getFirstUse(Solved &solved, ReadOp op) {
   return scaleRows(address, getDecays(solved, op.getAxis(), true).before);
 }
 
-/// True if the plan rounds the operands of the products for `op`, or for the new state.
-bool ChunkBody::isRounded(Solved &solved, ReadOp op) {
+/// True if the plan rounds the operands of the products for the new state, or for what `op` sees of
+/// the old state or of a write. What a solve has found may cancel: its rounding would be amplified.
+bool ChunkBody::isRounded(Solved &solved, ReadOp op, std::optional<unsigned> write) {
   RankedTensorType type = getType(solved.state);
   if (precision == OperandPrecision::f32 || !type.getElementType().isF32() || type.getRank() != 2)
     return false;
   if (precision == OperandPrecision::all_bf16)
     return true;
   ArrayRef<ReadOp> reads = op ? ArrayRef(op) : ArrayRef(solved.info->reads);
-  return llvm::none_of(reads, StateGraph::feedsStates);
+  return llvm::none_of(reads, StateGraph::feedsStates) &&
+         (!write || solved.info->writes[*write].terms.empty());
 }
 
 /// What `op` sees of the state before the chunk. Multipliers of whole tokens scale the rows that
@@ -234,7 +236,7 @@ Value ChunkBody::getBracket(Solved &solved, ReadOp op, unsigned write, bool with
   }
   Value reads = scaleRows(getAddress(op.getAddress()), getFirstDecay(solved, op));
   return BracketOp::create(builder, loc, reads, written, getDecays(solved, axis, true).total,
-                           diagonal, subchunk, isRounded(solved, op));
+                           diagonal, subchunk, isRounded(solved, op, write));
 }
 
 /// What `op` sees of the write at `position` of its path in its own token, row by row.
@@ -269,10 +271,10 @@ FailureOr<Value> ChunkBody::read(Solved &solved, ReadOp op, ArrayRef<bool> inclu
     Value values = getMoved(solved, write, other, /*withScalars=*/false);
     if (tokens.total) {
       result = add(result, WeightedSumOp::create(builder, loc, bracket, values, tokens.total,
-                                                 subchunk, isRounded(solved, op)));
+                                                 subchunk, isRounded(solved, op, write)));
       continue;
     }
-    if (isRounded(solved, op)) {
+    if (isRounded(solved, op, write)) {
       bracket = roundToBf16(builder, loc, bracket);
       values = roundToBf16(builder, loc, values);
     }

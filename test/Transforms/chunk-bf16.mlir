@@ -39,7 +39,7 @@ func.func @additive(%q: tensor<?x4xbf16>, %k: tensor<?x4xbf16>, %v: tensor<?x6xb
   return %r#0, %r#1 : tensor<?x6xf32>, tensor<4x6xf32>
 }
 
-// The erase depends on a read, so its read, its system and the state keep f32. The solve always does.
+// The erase depends on a read, so its read, its system, what it writes and the state keep f32. The solve always does.
 // CHECK-LABEL: func.func @delta
 // CHECK:       states(%{{.*}} as %[[S:.*]] : tensor<4x6xf32>)
 // SOME:        linattn.read %[[S]] at %{{.*}} along 0 : tensor<4x6xf32>, tensor<8x4xf32>
@@ -50,8 +50,10 @@ func.func @additive(%q: tensor<?x4xbf16>, %k: tensor<?x4xbf16>, %v: tensor<?x6xb
 // ALL:         linattn.bracket {{.*}} bf16_operands
 // CHECK:       linattn.solve %{{.*}} : tensor<8x8xf32>, tensor<8x6xf32>
 // CHECK:       linattn.read %{{.*}} along 0 : tensor<4x6xf32>, tensor<8x4xbf16>
-// CHECK:       linattn.bracket {{.*}} bf16_operands
-// CHECK:       linalg.matmul ins(%{{.*}} : tensor<8x8xbf16>, tensor<8x6xbf16>)
+// SOME-NOT:    bf16_operands
+// SOME:        linalg.matmul ins(%{{.*}} : tensor<8x8xf32>, tensor<8x6xf32>)
+// ALL:         linattn.bracket {{.*}} bf16_operands
+// ALL:         linalg.matmul ins(%{{.*}} : tensor<8x8xbf16>, tensor<8x6xbf16>)
 // SOME:        linattn.write %{{.*}} : tensor<4x6xf32>, tensor<8x4xf32>, tensor<8x6xf32>
 // ALL:         linattn.write %{{.*}} : tensor<4x6xf32>, tensor<8x4xbf16>, tensor<8x6xbf16>
 func.func @delta(%q: tensor<?x4xf32>, %k: tensor<?x4xf32>, %v: tensor<?x6xf32>, %out: tensor<?x6xf32>,

@@ -76,12 +76,10 @@ def LinAttn_PlanAttr : AttrDef<LinAttn_Dialect, "Plan"> {
     | `operand_precision` | rounding of the operands of matrix products on f32 states, for strategy `chunk` |
     | `source` | who chose it |
 
-    With `operand_precision = bf16`, operands are rounded to bf16 in the products for reads that no write depends on, and in the updates of states that have
-    only such reads; what a later write depends on, the solve of a delta rule for example, keeps its digits. `all_bf16` rounds the operands of the others, too,
-    but never the solve itself. Sums and states stay f32. Results then meet the bounds of bf16 inputs, whatever the type of the inputs, and `all_bf16` only
-    where the state does not amplify errors.
-
-    Example: `#linattn.plan<strategy = chunk, chunk = 32, subchunk = 16, source = user>`
+    With `operand_precision = bf16`, operands are rounded to bf16 where results keep the bounds of bf16 inputs: in the products for reads that no write
+    depends on, but not with what the solve of a delta rule found, and in the updates of states that have only such reads. `all_bf16` rounds the operands of
+    all products, but never the solve itself, and keeps these bounds only where the state does not amplify errors. Sums and states stay f32. The types of
+    inputs do not matter: who asks for this in a program of f32 gets the digits of bf16.
   }];
   let parameters = (ins
     EnumParameter<LinAttn_Strategy>:$strategy,
