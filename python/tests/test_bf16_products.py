@@ -3,6 +3,8 @@ multiply-adds and as dot instructions."""
 
 import os
 import pathlib
+import re
+import shutil
 import subprocess
 
 import pytest
@@ -132,3 +134,22 @@ def test_products_become_dots(precision, products, tmp_path, la_run):
     brackets = sum("linalg.generic" in line and "reduction" in line and "bf16>, tensor" in line
                    for line in pairs.splitlines())
     assert packed + brackets == 2 * products  # of whole chunks, and of the last one
+
+
+@pytest.mark.skipif(not shutil.which("clang-22"), reason="clang-22 is not installed")
+def test_dots_stay_in_registers(tmp_path, la_run):
+    """Blocks of 16 sums and more, in whole registers, none of which comes from or goes to the stack."""
+    path, lowered, code = (tmp_path / f"case.{end}" for end in ("mlir", "llvm.mlir", "ll"))
+    path.write_text(cases.build(case("scalar-decay", 128, 128)).text)
+    plan = runner.pipeline(16, 8, "chunk", "bf16", TARGETS["dot"]).replace("--", "--pass-")
+    clang = pathlib.Path(shutil.which("clang-22")).resolve()
+    subprocess.run([runner.tool("la-opt"), path, plan, "-o", lowered], check=True)
+    subprocess.run([clang.parent / "mlir-translate", "--mlir-to-llvmir", lowered, "-o", code],
+                   check=True)
+    assembly = subprocess.run([clang, "-O3", "-march=sapphirerapids", "-Wno-override-module", "-S",
+                               code, "-o", "-"], capture_output=True, text=True, check=True).stdout
+    blocks = [block for block in re.split(r"\n\.LBB\w+:|\n# %bb", assembly)
+              if block.count("vdpbf16ps") >= 16]
+    assert len(blocks) >= 3  # the read, the sum and the new state
+    for block in blocks:
+        assert not re.search(r"vdpbf16ps.*[xy]mm|zmm.*(Spill|Reload)", block)
