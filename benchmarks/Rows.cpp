@@ -85,5 +85,10 @@ std::vector<Row> makeRows() {
     add(op, 1, 1, 256, 128, 1, "default", "bf16");
     add(op, 8, 16, 1, 128, 1, "default", "bf16");
   }
+  for (const char *op : all)
+    for (const char *plan : {"chunk16", "dot16"})
+      add(op, 1, 1, 256, 128, 1, plan, "bf16");
+  add("scalar", 1, 1, 256, 128, 1, "dot32", "bf16");
+  add("gdn", 1, 1, 256, 128, 1, "alldot16", "bf16");
   return rows;
 }

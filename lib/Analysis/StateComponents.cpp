@@ -7,6 +7,8 @@
 
 #include "ScanForms.h"
 
+#include "llvm/ADT/SetVector.h"
+
 using namespace mlir;
 using namespace mlir::linattn;
 using llvm::SmallBitVector;
@@ -32,6 +34,24 @@ SmallBitVector StateGraph::getSources(Operation *op) const {
   SmallBitVector used(states.size());
   forEachUsed(op, [&](Value value) { used |= getSources(value); });
   return used;
+}
+
+bool StateGraph::feedsStates(ReadOp read) {
+  auto recurrence = read->getParentOfType<RecurrenceOp>();
+  Block &body = recurrence.getBody().front();
+  SetVector<Operation *> worklist;
+  worklist.insert(body.findAncestorOpInBlock(*read));
+  for (unsigned i = 0; i < worklist.size(); ++i)
+    for (OpOperand &use : worklist[i]->getUses()) {
+      Operation *user = body.findAncestorOpInBlock(*use.getOwner());
+      if (isa<WriteOp, DecayOp>(user))
+        return true;
+      if (user != body.getTerminator())
+        worklist.insert(user);
+      else if (use.getOperandNumber() >= recurrence.getYieldedOuts().size())
+        return true;
+    }
+  return false;
 }
 
 /// What a loop over the tokens computes and other states are needed for, token by token: the op may

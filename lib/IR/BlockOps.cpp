@@ -17,6 +17,14 @@ LogicalResult RunningProductOp::verify() {
   return success();
 }
 
+/// Only f32 has digits to lose and products to gain.
+static LogicalResult verifyOperandPrecision(Operation *op, bool isRounded, Type element) {
+  if (isRounded && !element.isF32())
+    return op->emitOpError() << "rounds operands of f32 to bf16, got " << element
+                             << "; drop 'bf16_operands'";
+  return success();
+}
+
 LogicalResult BracketOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
                                           Adaptor adaptor, SmallVectorImpl<Type> &types) {
   auto reads = dyn_cast<RankedTensorType>(adaptor.getReads().getType());
@@ -42,7 +50,7 @@ LogicalResult BracketOp::verify() {
                          << diagonal.getType();
   if (int64_t(getSubchunk()) < 1)
     return emitOpError() << "expects a subchunk of at least 1 row, got " << int64_t(getSubchunk());
-  return success();
+  return verifyOperandPrecision(*this, getBf16Operands(), reads.getElementType());
 }
 
 static LogicalResult verifySquare(Operation *op, RankedTensorType matrix) {
@@ -64,7 +72,7 @@ LogicalResult WeightedSumOp::verify() {
                          << values;
   if (int64_t(getSubchunk()) < 1)
     return emitOpError() << "expects a subchunk of at least 1 row, got " << int64_t(getSubchunk());
-  return success();
+  return verifyOperandPrecision(*this, getBf16Operands(), values.getElementType());
 }
 
 LogicalResult SolveOp::verify() {

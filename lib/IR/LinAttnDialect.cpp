@@ -35,7 +35,7 @@ void LinAttnDialect::initialize() {
 
 LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError, Strategy strategy,
                                int64_t chunk, int64_t subchunk, int64_t valueTile, int64_t split,
-                               OperandPrecision, PlanSource) {
+                               OperandPrecision precision, PlanSource) {
   if (chunk < 1)
     return emitError() << "plan: expects a chunk of at least 1 token, got " << chunk;
   if (subchunk < 1 || subchunk > chunk)
@@ -48,6 +48,10 @@ LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError, Str
     return emitError()
            << "plan: expects value_tile to be 0 (all value columns) or a number of columns, got "
            << valueTile;
+  if (precision != OperandPrecision::f32 && strategy != Strategy::chunk)
+    return emitError() << "plan: operand_precision '" << stringifyEnum(precision)
+                       << "' rounds the operands of matrix products, which strategy '"
+                       << stringifyEnum(strategy) << "' has not; use 'f32', or strategy 'chunk'";
   if (split < 1)
     return emitError() << "plan: expects to split time into at least 1 part, got " << split;
   return success();

@@ -26,13 +26,15 @@ using namespace mlir::linattn;
 static void addLoopPasses(OpPassManager &pm, const CpuPipelineOptions &options) {
   pm.addPass(createSplitValuePass({options.valueTile}));
   if (options.chunk > 0)
-    pm.addPass(
-        createChunkPass({Strategy::chunk, options.chunk, options.subchunk, /*splitTail=*/true}));
+    pm.addPass(createChunkPass({Strategy::chunk, options.chunk, options.subchunk,
+                                OperandPrecision::f32, /*splitTail=*/true}));
   pm.addPass(createColumnsLastPass());
   // Tiles of whole rows of registers, as many as the vectoriser takes at once on any target.
   pm.addPass(createTileColumnsPass({options.tileBytes, /*columns=*/64}));
   pm.addPass(createLinAttnToLoopsPass());
   pm.addPass(createCanonicalizerPass()); // of steps that have all their tokens
+  if (options.bf16Dot)
+    pm.addPass(createPackPairsPass());
   pm.addPass(createFuseParallelLoopsPass());
   pm.addPass(createConvertElementwiseToLinalgPass());
   pm.addPass(createMergeGenericsPass());
@@ -65,6 +67,7 @@ static void addVectorPasses(OpPassManager &pm, const CpuPipelineOptions &options
   VectorizeLinalgPassOptions vectorize;
   vectorize.vectorBits = options.vectorBits;
   vectorize.vectorRegisters = options.vectorRegisters;
+  vectorize.bf16Dot = options.bf16Dot;
   pm.addPass(createVectorizeLinalgPass(vectorize));
   pm.addPass(createConvertLinalgToLoopsPass()); // what has no vector form
   pm.addPass(createApproximateMathPass());
@@ -87,7 +90,9 @@ static void addLLVMPasses(OpPassManager &pm, const CpuPipelineOptions &options) 
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createExpandArithPass({/*bf16=*/options.expandBf16}));
   pm.addPass(createConvertComplexToStandardPass());
-  pm.addPass(createConvertVectorToLLVMPass());
+  ConvertVectorToLLVMPassOptions vector;
+  vector.x86Vector = options.bf16Dot;
+  pm.addPass(createConvertVectorToLLVMPass(vector));
   pm.addPass(createConvertMathToLLVMPass());
   pm.addPass(createConvertMathToLibmPass());
   pm.addPass(createConvertToLLVMPass());

@@ -20,9 +20,10 @@ using namespace mlir::linattn;
 using utils::IteratorType;
 
 ChunkBody::ChunkBody(OpBuilder &builder, RecurrenceOp token, RecurrenceOp chunk,
-                     const StateGraph &graph, int64_t subchunk)
+                     const StateGraph &graph, const ChunkOptions &options)
     : builder(builder), loc(token.getLoc()), token(token), chunk(chunk), graph(graph),
-      rows(*chunk.getStep()), subchunk(subchunk), lifting(rows) {}
+      rows(*chunk.getStep()), subchunk(options.subchunk), precision(options.precision),
+      lifting(rows) {}
 
 LogicalResult ChunkBody::build() {
   OpBuilder::InsertionGuard guard(builder);

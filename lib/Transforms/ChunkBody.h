@@ -9,6 +9,7 @@
 #define LINATTN_LIB_TRANSFORMS_CHUNKBODY_H
 
 #include "linattn/Analysis/StateGraph.h"
+#include "linattn/Transforms/Chunk.h"
 #include "linattn/Transforms/Lift.h"
 
 #include <array>
@@ -23,7 +24,7 @@ class ChunkBody {
 public:
   /// `chunk` has its block arguments already; the body is appended to its block.
   ChunkBody(OpBuilder &builder, RecurrenceOp token, RecurrenceOp chunk, const StateGraph &graph,
-            int64_t subchunk);
+            const ChunkOptions &options);
 
   /// Fails, with `getCulprit`, on an op whose results cannot be kept for all tokens.
   LogicalResult build();
@@ -104,6 +105,7 @@ private:
   Factor getFirstDecay(Solved &solved, ReadOp op);
   Value getFirstUse(Solved &solved, ReadOp op);
   Value readOld(Solved &solved, ReadOp op);
+  bool isRounded(Solved &solved, ReadOp op = nullptr, std::optional<unsigned> write = std::nullopt);
   Factor getDecay(Operation *step);
   Factor getDecayBetween(Solved &solved, ArrayRef<Operation *> path, size_t from, size_t to,
                          int64_t axis, bool withScalars);
@@ -158,6 +160,7 @@ private:
   RecurrenceOp token, chunk;
   const StateGraph &graph;
   int64_t rows, subchunk;
+  OperandPrecision precision;
   Lifting lifting;
   Type element; ///< of the state that is being built
   std::vector<Solved> states;

@@ -49,8 +49,10 @@ static ChunkOptions getEffectiveOptions(RecurrenceOp op, const ChunkOptions &opt
     while (*interval % effective.chunk != 0)
       --effective.chunk;
   effective.subchunk = std::min(effective.subchunk, effective.chunk);
-  if (plan)
+  if (plan) {
     effective.strategy = plan.getStrategy();
+    effective.precision = plan.getOperandPrecision();
+  }
   return effective;
 }
 
@@ -62,12 +64,14 @@ static ChunkOptions getTailOptions(const ChunkOptions &options) {
   tail.strategy = isChunk ? options.strategy : Strategy::token;
   tail.chunk = isChunk ? chunk : 1;
   tail.subchunk = std::min(options.subchunk, tail.chunk);
+  if (!isChunk)
+    tail.precision = OperandPrecision::f32;
   return tail;
 }
 
 static PlanAttr getPlan(MLIRContext *context, const ChunkOptions &options) {
   return PlanAttr::get(context, options.strategy, options.chunk, options.subchunk, /*value_tile=*/0,
-                       /*split=*/1, OperandPrecision::f32, PlanSource::constant);
+                       /*split=*/1, options.precision, PlanSource::constant);
 }
 
 /// The recurrence over tiles of `rows` tokens, with its block arguments and no ops in its body.
@@ -139,7 +143,7 @@ FailureOr<RecurrenceOp> linattn::chunkRecurrence(RewriterBase &rewriter, Recurre
   RecurrenceOp chunk = createChunkOp(rewriter, op, effective.chunk);
   if (!op.getPlanAttr() && effective.strategy == Strategy::sweep)
     chunk.setPlanAttr(getPlan(op.getContext(), effective));
-  ChunkBody body(rewriter, token, chunk, graph, effective.subchunk);
+  ChunkBody body(rewriter, token, chunk, graph, effective);
   if (failed(body.build())) {
     reason =
         ("the recurrence is run token by token: '" + body.getCulprit()->getName().getStringRef() +
@@ -179,12 +183,17 @@ struct Chunk : linattn::impl::ChunkPassBase<Chunk> {
   using ChunkPassBase::ChunkPassBase;
 
   LogicalResult initialize(MLIRContext *context) override {
+    if (precision != OperandPrecision::f32 && strategy != Strategy::chunk)
+      return emitError(UnknownLoc::get(context))
+             << "operand-precision '" << stringifyEnum(precision.getValue())
+             << "' needs strategy 'chunk', got '" << stringifyEnum(strategy.getValue()) << "'";
     return expectPositive(context, {{"chunk", chunk}, {"subchunk", subchunk}});
   }
 
   void runOnOperation() override {
     rewriteRecurrences(getOperation(), [&](RewriterBase &rewriter, RecurrenceOp op) {
-      (void)chunkRecurrence(rewriter, op, {chunk, subchunk, splitTail, strategy, nullptr});
+      (void)chunkRecurrence(rewriter, op,
+                            {chunk, subchunk, splitTail, strategy, precision, nullptr});
     });
   }
 };

@@ -177,6 +177,19 @@ Value ChunkBody::getFirstUse(Solved &solved, ReadOp op) {
   return scaleRows(address, getDecays(solved, op.getAxis(), true).before);
 }
 
+/// True if the plan rounds the operands of the products for the new state, or for what `op` sees of
+/// the old state or of a write. What a solve has found may cancel: its rounding would be amplified.
+bool ChunkBody::isRounded(Solved &solved, ReadOp op, std::optional<unsigned> write) {
+  RankedTensorType type = getType(solved.state);
+  if (precision == OperandPrecision::f32 || !type.getElementType().isF32() || type.getRank() != 2)
+    return false;
+  if (precision == OperandPrecision::all_bf16)
+    return true;
+  ArrayRef<ReadOp> reads = op ? ArrayRef(op) : ArrayRef(solved.info->reads);
+  return llvm::none_of(reads, StateGraph::feedsStates) &&
+         (!write || solved.info->writes[*write].terms.empty());
+}
+
 /// What `op` sees of the state before the chunk. Multipliers of whole tokens scale the rows that
 /// come out, in a pass over them that is there anyway, those of channels what goes in.
 Value ChunkBody::readOld(Solved &solved, ReadOp op) {
@@ -184,11 +197,14 @@ Value ChunkBody::readOld(Solved &solved, ReadOp op) {
   bool isOfTokens = llvm::all_of(ArrayRef<Factor>{first, before}, [](Factor factor) {
     return !factor || getType(factor).getRank() == 1;
   });
-  if (!isOfTokens)
-    return ReadOp::create(builder, loc, solved.state, getFirstUse(solved, op), op.getAxisAttr());
-  Value rows =
-      ReadOp::create(builder, loc, solved.state, getAddress(op.getAddress()), op.getAxisAttr());
-  return scaleRows(rows, multiply(first, before));
+  Value address = isOfTokens ? getAddress(op.getAddress()) : getFirstUse(solved, op);
+  Value state = solved.state;
+  if (isRounded(solved, op)) {
+    address = roundToBf16(builder, loc, address);
+    state = extend(roundToBf16(builder, loc, state));
+  }
+  Value rows = ReadOp::create(builder, loc, state, address, op.getAxisAttr());
+  return isOfTokens ? scaleRows(rows, multiply(first, before)) : rows;
 }
 
 static size_t getPosition(const StateInfo &info, unsigned write) {
@@ -220,7 +236,7 @@ Value ChunkBody::getBracket(Solved &solved, ReadOp op, unsigned write, bool with
   }
   Value reads = scaleRows(getAddress(op.getAddress()), getFirstDecay(solved, op));
   return BracketOp::create(builder, loc, reads, written, getDecays(solved, axis, true).total,
-                           diagonal, subchunk);
+                           diagonal, subchunk, isRounded(solved, op, write));
 }
 
 /// What `op` sees of the write at `position` of its path in its own token, row by row.
@@ -253,9 +269,16 @@ FailureOr<Value> ChunkBody::read(Solved &solved, ReadOp op, ArrayRef<bool> inclu
       continue;
     Value bracket = getBracket(solved, op, write, /*withDiagonal=*/isPlain);
     Value values = getMoved(solved, write, other, /*withScalars=*/false);
-    result = tokens.total ? add(result, WeightedSumOp::create(builder, loc, bracket, values,
-                                                              tokens.total, subchunk))
-                          : product(bracket, values, result);
+    if (tokens.total) {
+      result = add(result, WeightedSumOp::create(builder, loc, bracket, values, tokens.total,
+                                                 subchunk, isRounded(solved, op, write)));
+      continue;
+    }
+    if (isRounded(solved, op, write)) {
+      bracket = roundToBf16(builder, loc, bracket);
+      values = roundToBf16(builder, loc, values);
+    }
+    result = product(bracket, values, result);
   }
   result = scaleRows(result, outer);
   for (unsigned write = 0; write < info.writes.size(); ++write) {
@@ -539,6 +562,10 @@ Value ChunkBody::finish(Solved &solved) {
   for (unsigned write = 0; write < info.writes.size(); ++write) {
     Value address = scaleRows(getMoved(solved, write, info.axis, true), inner.behind);
     Value value = scaleRows(getMoved(solved, write, 1 - info.axis, false), outer.behind);
+    if (isRounded(solved)) {
+      address = roundToBf16(builder, loc, address);
+      value = roundToBf16(builder, loc, value);
+    }
     state = WriteOp::create(builder, loc, state, address, value, info.axis);
   }
   return state;

@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 
@@ -29,6 +30,16 @@ Value linattn::createZeros(OpBuilder &builder, Location loc, Type element,
   Value empty = tensor::EmptyOp::create(builder, loc, sizes, element);
   return linalg::FillOp::create(builder, loc, createZero(builder, loc, element), empty)
       .getResult(0);
+}
+
+Value linattn::roundToBf16(OpBuilder &builder, Location loc, Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (type.getElementType().isBF16())
+    return value;
+  if (auto extended = value.getDefiningOp<arith::ExtFOp>();
+      extended && getElementTypeOrSelf(extended.getIn()).isBF16())
+    return extended.getIn();
+  return arith::TruncFOp::create(builder, loc, type.clone(builder.getBF16Type()), value);
 }
 
 Value linattn::carry(OpBuilder &builder, Location loc, Value value, Value carried) {

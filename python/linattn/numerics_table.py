@@ -113,8 +113,8 @@ def solve_norms(inputs, chunk):
     return rho
 
 
-def measure(form, dtype, chunks, heads, folder, tokens=256, width=32):
-    """The entries of one form and type, for each chunk size."""
+def measure(form, dtype, chunks, heads, folder, tokens=256, width=32, plan=()):
+    """The entries of one form and type, for each chunk size. plan: more of runner.pipeline."""
     case = Case(form, heads=len(heads), batch=1, tokens=tokens, key=width, value=width, dtype=dtype)
     writer, body = Writer(case), BODIES[form]
     path = pathlib.Path(folder) / f"{form}.{dtype}.mlir"
@@ -132,7 +132,7 @@ def measure(form, dtype, chunks, heads, folder, tokens=256, width=32):
                    "state": numerics.head_errors(loop.states[0], want.states[0], 1)}
     entries = []
     for chunk in chunks:
-        got = runner.run(path, arguments, options=[runner.pipeline(chunk)]).results
+        got = runner.run(path, arguments, options=[runner.pipeline(chunk, *plan)]).results
         rho = solve_norms(inputs, chunk) if chunk and is_delta(form) else np.ones(len(heads))
         for result, error in (("out", numerics.head_errors(got[0], want.out, 2)),
                               ("state", numerics.head_errors(got[1], want.states[0], 1))):

@@ -52,11 +52,13 @@ def chunk_ir(path, chunk=8):
     return done.stdout, re.findall(r"\[Missed\].*", done.stderr)
 
 
-def pipeline(chunk=0, subchunk=16, strategy="chunk"):
+def pipeline(chunk=0, subchunk=16, strategy="chunk", precision="f32", target=""):
     """The option of la-run for code that runs token by token or, for any number of tokens, in
-    chunks; without it, la-run has the default plan: chunks, and the last tokens one by one."""
-    passes = [f"linattn-chunk{{chunk={chunk} subchunk={subchunk} strategy={strategy}}}"] if chunk else []
-    passes += ["linattn-to-cpu-pipeline{chunk=0}"]
+    chunks; without it, la-run has the default plan: chunks, and the last tokens one by one.
+    target: options of the pipeline."""
+    plan = f"chunk={chunk} subchunk={subchunk} strategy={strategy} operand-precision={precision}"
+    passes = [f"linattn-chunk{{{plan}}}"] if chunk else []
+    passes += [f"linattn-to-cpu-pipeline{{chunk=0 {target}}}"]
     return f"--pipeline=builtin.module({','.join(passes)})"
 
 

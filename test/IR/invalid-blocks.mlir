@@ -101,3 +101,19 @@ func.func @solve_subchunk_of_no_rows(%a: tensor<8x8xf32>, %r: tensor<8x2xf32>) {
   %x = linattn.solve %a, %r subchunk -1 : tensor<8x8xf32>, tensor<8x2xf32>
   return
 }
+
+// -----
+
+func.func @bracket_rounds_f64(%r: tensor<8x4xf64>) {
+  // expected-error @below {{rounds operands of f32 to bf16, got 'f64'; drop 'bf16_operands'}}
+  %b = linattn.bracket %r, %r bf16_operands : tensor<8x4xf64>, tensor<8x4xf64>
+  return
+}
+
+// -----
+
+func.func @sum_rounds_bf16(%b: tensor<8x8xbf16>, %c: tensor<8x4xbf16>) {
+  // expected-error @below {{rounds operands of f32 to bf16, got 'bf16'; drop 'bf16_operands'}}
+  %o = linattn.weighted_sum %b, %c decay %c bf16_operands : tensor<8x8xbf16>, tensor<8x4xbf16>
+  return
+}

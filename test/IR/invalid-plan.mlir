@@ -93,9 +93,25 @@ func.func @chunk_of_65_bits() {
 // -----
 
 func.func @unknown_operand_precision() {
-  // expected-error@+2 {{expected one of [f32, bf16, bf16x2] for how the operands of a matrix product are rounded, got: f8}}
+  // expected-error@+2 {{expected one of [f32, bf16, all_bf16] for how the operands of a matrix product are rounded, got: f8}}
   // expected-error@below {{failed to parse LinAttn_PlanAttr parameter 'operand_precision' which is to be a `::mlir::linattn::OperandPrecision`}}
   "test.op"() {plan = #linattn.plan<strategy = token, operand_precision = f8>} : () -> ()
+  return
+}
+
+// -----
+
+func.func @rounded_operands_token_by_token() {
+  // expected-error@below {{plan: operand_precision 'bf16' rounds the operands of matrix products, which strategy 'token' has not; use 'f32', or strategy 'chunk'}}
+  "test.op"() {plan = #linattn.plan<strategy = token, operand_precision = bf16>} : () -> ()
+  return
+}
+
+// -----
+
+func.func @rounded_operands_in_a_sweep() {
+  // expected-error@below {{plan: operand_precision 'all_bf16' rounds the operands of matrix products, which strategy 'sweep' has not; use 'f32', or strategy 'chunk'}}
+  "test.op"() {plan = #linattn.plan<strategy = sweep, chunk = 4, operand_precision = all_bf16>} : () -> ()
   return
 }
 

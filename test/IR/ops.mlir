@@ -61,7 +61,7 @@ func.func @gated_delta_rule(%q: tensor<?x?x16x128xbf16>, %k: tensor<?x?x16x128xb
 // CHECK-NEXT:      outs(%{{.*}} via #{{.*}} : tensor<2x16x8xf32>)
 // CHECK-NEXT:      states(%{{.*}} via #{{.*}} : tensor<2x8x8xf32> as %{{.*}} : tensor<8x8xf32>)
 // CHECK-NEXT:      checkpoints(%{{.*}} via #{{.*}} : tensor<2x2x8x8xf32>) every 8
-// CHECK-NEXT:     attributes {layer = 3 : i64, plan = #linattn.plan<strategy = chunk, chunk = 32, subchunk = 16, value_tile = 64, split = 2, operand_precision = bf16x2, source = tuned>} {
+// CHECK-NEXT:     attributes {layer = 3 : i64, plan = #linattn.plan<strategy = chunk, chunk = 32, subchunk = 16, value_tile = 64, split = 2, operand_precision = all_bf16, source = tuned>} {
 // CHECK-NEXT:    arith.index_cast %[[LIVE]] : index to i64
 // CHECK:         linattn.index 1
 func.func @reverse_step_checkpoints_plan(%x: tensor<2x16x8xf32>, %p: tensor<2xi32>, %s0: tensor<2x8x8xf32>,
@@ -73,7 +73,7 @@ func.func @reverse_step_checkpoints_plan(%x: tensor<2x16x8xf32>, %p: tensor<2xi3
       states(%s0 via affine_map<(b, t, k, v) -> (b, k, v)> : tensor<2x8x8xf32> as %S : tensor<8x8xf32>)
       checkpoints(%c via affine_map<(b, c, k, v) -> (b, c, k, v)> : tensor<2x2x8x8xf32>) every 8
       attributes {layer = 3, plan = #linattn.plan<strategy = chunk, chunk = 32, subchunk = 16, value_tile = 64,
-                                                  split = 2, operand_precision = bf16x2, source = tuned>} {
+                                                  split = 2, operand_precision = all_bf16, source = tuned>} {
     %rows = arith.index_cast %live : index to i64
     %first = linattn.index 1
     %S1 = linattn.write %S at %xt along 0 value %xt : tensor<8x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>

@@ -24,12 +24,19 @@
 // RUN: %{run} | FileCheck %s --check-prefixes=CHECK,BITS512,NATIVE
 // REDEFINE: %{options} = openmp=false chunk=0 vector-bits=128 expand-bf16
 // RUN: %{run} | FileCheck %s --check-prefixes=CHECK,BITS128,EXPANDED
+// REDEFINE: %{options} = openmp=false bf16-dot
+// RUN: %{run} | FileCheck %s --check-prefixes=CHECK,NODOT
+// RUN: la-opt %s --pass-pipeline="builtin.module(linattn-chunk{chunk=8 subchunk=4 operand-precision=bf16}, linattn-to-cpu-pipeline{openmp=false bf16-dot})" | FileCheck %s --check-prefixes=CHECK,DOT
+// RUN: la-opt %s --pass-pipeline="builtin.module(linattn-chunk{chunk=8 subchunk=4 operand-precision=bf16}, linattn-to-cpu-pipeline{openmp=false})" | FileCheck %s --check-prefixes=CHECK,NODOT
 
 // CHECK-NOT: linattn.
 // CHECK-NOT: unrealized_conversion_cast
 // CHECK: llvm.func @layer
 // OPENMP: omp.parallel
 // SERIAL-NOT: omp.parallel
+// Dots where a plan asks for rounded operands and the target has them.
+// DOT: llvm.call_intrinsic "llvm.x86.avx512bf16.dpbf16ps
+// NODOT-NOT: dpbf16ps
 // A row of four registers.
 // BITS512: vector<64xf32>
 // BITS256: vector<32xf32>

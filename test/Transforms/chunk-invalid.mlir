@@ -4,9 +4,11 @@
 // RUN: la-opt %s --linattn-chunk --remarks-filter=linattn-chunk --remark-format=emitRemark --split-input-file --verify-diagnostics
 // RUN: not la-opt %s --linattn-chunk=chunk=0 2>&1 | FileCheck %s --check-prefix=CHUNK0
 // RUN: not la-opt %s --linattn-chunk=subchunk=-1 2>&1 | FileCheck %s --check-prefix=SUBCHUNK
+// RUN: not la-opt %s --linattn-chunk="strategy=sweep operand-precision=bf16" 2>&1 | FileCheck %s --check-prefix=SWEEP
 
 // CHUNK0: error: chunk must be positive, got 0
 // SUBCHUNK: error: subchunk must be positive, got -1
+// SWEEP: error: operand-precision 'bf16' needs strategy 'chunk', got 'sweep'
 
 func.func @new_state_is_not_an_update(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>, %o: tensor<?x8xf32>, %s: tensor<8x8xf32>, %z: tensor<8x8xf32>) -> (tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
   %r:3 = linattn.recurrence [time]

@@ -114,6 +114,8 @@ public:
   /// True if the new value of state `to` depends on state `from`, at once or by way of other states
   /// and later tokens.
   bool feeds(unsigned from, unsigned to) const { return successors[from][to]; }
+  /// True if a new state depends on what `read` reads, directly or by way of other reads.
+  static bool feedsStates(ReadOp read);
   /// True if a chunk has something to gain: some state that is changed or read has a chunk form.
   bool isChunkable() const;
   void print(raw_ostream &os) const;

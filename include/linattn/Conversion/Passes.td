@@ -82,6 +82,29 @@ def MergeGenericsPass : Pass<"linattn-merge-generics"> {
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
 }
 
+def PackPairsPass : Pass<"linattn-pack-pairs"> {
+  let summary = "Pack the operands of products of bf16 matrices as pairs for dot instructions";
+  let description = [{
+    A dot instruction multiplies two pairs of bf16 numbers and adds both products to an f32. For products of two matrices of bf16 with sums in f32, where an operand is
+    no wider than bf16 or a wider copy of one that is not: packs neighbours along the reduced dim as one i32, the first number in its lower half. Both operands are
+    packed once, however many rows use them, and keep their layout otherwise. An odd extent gets a zero. The product of pairs is written in integer and f32
+    arithmetic, so that every target can execute it; `linattn-vectorize-linalg{bf16-dot}` makes dot instructions of it. Where rows of both operands are contiguous
+    along the reduced dim (`A B^T`), numbers are pairs as they lie in memory, and nothing is packed.
+
+    Before:
+    ```mlir
+    %o = linalg.matmul ins(%a, %b : tensor<16x64xbf16>, tensor<64x128xbf16>) outs(%s : tensor<16x128xf32>) -> tensor<16x128xf32>
+    ```
+    After:
+    ```mlir
+    %p = linalg.generic {...} ins(%a, %a : tensor<16x64xbf16>, tensor<16x64xbf16>) outs(%0 : tensor<16x32xi32>) ...
+    %r = linalg.generic {...} ins(%b, %b : tensor<64x128xbf16>, tensor<64x128xbf16>) outs(%1 : tensor<32x128xi32>) ...
+    %o = linalg.generic {...} ins(%p, %r : tensor<16x32xi32>, tensor<32x128xi32>) outs(%s : tensor<16x128xf32>) ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def VectorizeLinalgPass : Pass<"linattn-vectorize-linalg"> {
   let summary = "Turn linalg ops on buffers into loops over vectors";
   let description = [{
@@ -93,9 +116,11 @@ def VectorizeLinalgPass : Pass<"linattn-vectorize-linalg"> {
     Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"0",
            "Width of a vector register in bits; a power of two of at least 128. 0: the target's (see linattn-set-target)">,
     Option<"vectorRegisters", "vector-registers", "int64_t", /*default=*/"0", "Number of vector registers. 0: the target's">,
-    Option<"unroll", "unroll", "int64_t", /*default=*/"4", "Vector registers per row of a tile; a power of two">];
+    Option<"unroll", "unroll", "int64_t", /*default=*/"4", "Vector registers per row of a tile; a power of two">,
+    Option<"bf16Dot", "bf16-dot", "bool", /*default=*/"false", "The target has AVX-512's dot instruction for pairs of bf16 numbers">];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::LLVM::LLVMDialect",
-                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect",
+                           "::mlir::x86vector::X86VectorDialect"];
 }
 
 def PrefetchRowsPass : Pass<"linattn-prefetch-rows"> {

@@ -55,9 +55,15 @@ FailureOr<scf::ForallOp> fuseParallelLoops(RewriterBase &rewriter, scf::ForallOp
 /// if no rows move with the loop, or if it has no loops inside between whose iterations to do so.
 LogicalResult prefetchRows(RewriterBase &rewriter, scf::ForOp time);
 
+/// Makes pairs along the reduced dim of the operands of a product of two matrices of bf16, and a
+/// product of pairs of it. Operands that are both contiguous along that dim stay as they are. Fails
+/// and leaves the op alone if it is no such product.
+LogicalResult packPairs(RewriterBase &rewriter, linalg::LinalgOp op);
+
 struct VectorizeOptions {
   int64_t unroll = 4; ///< vector registers per row of a tile
   TargetDescription target;
+  bool bf16Dot = false; ///< the target multiplies pairs of bf16 numbers
 };
 
 /// Tiles a linalg op on memrefs to rows of vectors along its innermost dim and vectorises the tile.

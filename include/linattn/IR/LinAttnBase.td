@@ -47,7 +47,7 @@ def LinAttn_Strategy : I32Enum<"Strategy", "how a recurrence is executed", [
   let cppNamespace = "::mlir::linattn";
 }
 def LinAttn_OperandPrecision : I32Enum<"OperandPrecision", "how the operands of a matrix product are rounded", [
-    I32EnumCase<"f32", 0>, I32EnumCase<"bf16", 1>, I32EnumCase<"bf16x2", 2>]> {
+    I32EnumCase<"f32", 0>, I32EnumCase<"bf16", 1>, I32EnumCase<"all_bf16", 2>]> {
   let cppNamespace = "::mlir::linattn";
 }
 def LinAttn_PlanSource : I32Enum<"PlanSource", "who chose a plan", [
@@ -73,10 +73,13 @@ def LinAttn_PlanAttr : AttrDef<LinAttn_Dialect, "Plan"> {
     | `subchunk` | tokens per diagonal block inside the chunk, at most `chunk` |
     | `value_tile` | value columns per task; 0: all of them |
     | `split` | parts of the time axis that run in parallel; 1: none |
-    | `operand_precision` | rounding of matrix-product operands |
+    | `operand_precision` | rounding of the operands of matrix products on f32 states, for strategy `chunk` |
     | `source` | who chose it |
 
-    Example: `#linattn.plan<strategy = chunk, chunk = 32, subchunk = 16, source = user>`
+    With `operand_precision = bf16`, operands are rounded to bf16 where results keep the bounds of bf16 inputs: in the products for reads that no write
+    depends on, but not with what the solve of a delta rule found, and in the updates of states that have only such reads. `all_bf16` rounds the operands of
+    all products, but never the solve itself, and keeps these bounds only where the state does not amplify errors. Sums and states stay f32. The types of
+    inputs do not matter: who asks for this in a program of f32 gets the digits of bf16.
   }];
   let parameters = (ins
     EnumParameter<LinAttn_Strategy>:$strategy,

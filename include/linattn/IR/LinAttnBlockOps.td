@@ -49,17 +49,20 @@ def LinAttn_BracketOp : LinAttn_BlockOp<"bracket", [AttrSizedOperandSegments, In
     With one multiplier per channel the triangle is halved until `subchunk` rows are left: at a border m, rows below carry the product from m on and columns
     above the product up to m, so that every block below the diagonal is a matrix product whose factors are at most 1.
 
+    With `bf16_operands`, the operands of matrix products are rounded to bf16; sums stay f32.
+
     ```mlir
     %B = linattn.bracket %r, %w decay %a diagonal %d subchunk 16
         : tensor<32x64xf32>, tensor<32x64xf32> decay tensor<32x64xf32> diagonal tensor<32xf32>
     ```
   }];
   let arguments = (ins LinAttn_FloatTensor:$reads, LinAttn_FloatTensor:$writes, Optional<LinAttn_FloatTensor>:$decay,
-                       Optional<LinAttn_FloatTensor>:$diagonal, DefaultValuedAttr<I64Attr, "16">:$subchunk);
+                       Optional<LinAttn_FloatTensor>:$diagonal, DefaultValuedAttr<I64Attr, "16">:$subchunk,
+                       UnitAttr:$bf16_operands);
   let results = (outs LinAttn_FloatTensor:$result);
   let assemblyFormat = [{
-    $reads `,` $writes (`decay` $decay^)? (`diagonal` $diagonal^)? (`subchunk` $subchunk^)? attr-dict `:`
-    type($reads) `,` type($writes) (`decay` type($decay)^)? (`diagonal` type($diagonal)^)?
+    $reads `,` $writes (`decay` $decay^)? (`diagonal` $diagonal^)? (`subchunk` $subchunk^)?
+    (`bf16_operands` $bf16_operands^)? attr-dict `:` type($reads) `,` type($writes) (`decay` type($decay)^)? (`diagonal` type($diagonal)^)?
   }];
   let hasVerifier = 1;
 }
@@ -73,16 +76,18 @@ def LinAttn_WeightedSumOp : LinAttn_BlockOp<"weighted_sum", [AllTypesMatch<["val
 
     Decays enter as products: the triangle is halved until `subchunk` rows are left, and at a border m the rows below are scaled by the product from m on
     and the values above by the product up to m. So every block below the diagonal is a matrix product whose factors are at most 1.
+    With `bf16_operands`, the operands of these products are rounded to bf16; sums stay f32.
 
     ```mlir
     %o = linattn.weighted_sum %B, %c decay %a subchunk 16 : tensor<32x32xf32>, tensor<32x64xf32>
     ```
   }];
   let arguments = (ins LinAttn_FloatTensor:$matrix, LinAttn_FloatTensor:$values, LinAttn_FloatTensor:$decay,
-                       DefaultValuedAttr<I64Attr, "16">:$subchunk);
+                       DefaultValuedAttr<I64Attr, "16">:$subchunk, UnitAttr:$bf16_operands);
   let results = (outs LinAttn_FloatTensor:$result);
   let assemblyFormat = [{
-    $matrix `,` $values `decay` $decay (`subchunk` $subchunk^)? attr-dict `:` type($matrix) `,` type($values)
+    $matrix `,` $values `decay` $decay (`subchunk` $subchunk^)? (`bf16_operands` $bf16_operands^)? attr-dict `:`
+    type($matrix) `,` type($values)
   }];
   let hasVerifier = 1;
 }

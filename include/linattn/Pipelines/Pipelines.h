@@ -51,6 +51,11 @@ struct CpuPipelineOptions : PassPipelineOptions<CpuPipelineOptions> {
       llvm::cl::desc("Convert between f32 and bf16 by integer arithmetic even where the module's "
                      "target has instructions"),
       llvm::cl::init(false)};
+  Option<bool> bf16Dot{
+      *this, "bf16-dot",
+      llvm::cl::desc("The target has AVX-512's dot instruction for pairs of bf16 numbers; products "
+                     "whose operands a plan rounds to bf16 then use it"),
+      llvm::cl::init(false)};
   Option<bool> runtimeChecks{
       *this, "runtime-checks",
       llvm::cl::desc("Check shapes and segment offsets in the generated code"),

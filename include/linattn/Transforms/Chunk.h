@@ -28,6 +28,8 @@ struct ChunkOptions {
   bool splitTail = false;
   /// `chunk`, or `sweep`: the writes of a chunk are deferred to the next one (see DeferWrites.h).
   Strategy strategy = Strategy::chunk;
+  /// To what the operands of matrix products are rounded: see `operand_precision` of a plan.
+  OperandPrecision precision = OperandPrecision::f32;
   /// Which recurrences to rewrite; null: all.
   std::function<bool(RecurrenceOp)> filter;
 };

@@ -42,6 +42,11 @@ def ChunkPass : Pass<"linattn-chunk"> {
     Option<"chunk", "chunk", "int64_t", /*default=*/"32", "Tokens per chunk where the op has no plan; must be positive">,
     Option<"subchunk", "subchunk", "int64_t", /*default=*/"16",
            "Rows per diagonal block of solves and brackets where the op has no plan; must be positive">,
+    Option<"precision", "operand-precision", "::mlir::linattn::OperandPrecision", /*default=*/"::mlir::linattn::OperandPrecision::f32",
+           "To what operands of matrix products are rounded where the op has no plan", [{::llvm::cl::values(
+             clEnumValN(::mlir::linattn::OperandPrecision::f32, "f32", "not at all"),
+             clEnumValN(::mlir::linattn::OperandPrecision::bf16, "bf16", "to bf16, but for what a later write depends on"),
+             clEnumValN(::mlir::linattn::OperandPrecision::all_bf16, "all_bf16", "to bf16, but for the solve"))}]>,
     Option<"splitTail", "split-tail", "bool", /*default=*/"false",
            "Run the last tokens, which fill no chunk, token by token in a recurrence of their own, where operands can be cut along time">];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",

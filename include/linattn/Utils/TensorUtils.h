@@ -18,6 +18,9 @@ Value createZero(OpBuilder &builder, Location loc, Type type);
 /// A new tensor of the given sizes, filled with zeros.
 Value createZeros(OpBuilder &builder, Location loc, Type element, ArrayRef<OpFoldResult> sizes);
 
+/// A tensor as bf16; one that was extended from bf16 is that.
+Value roundToBf16(OpBuilder &builder, Location loc, Value value);
+
 /// `value` as the next value of `carried`, which a loop carries: a copy into it for tensors, so
 /// that the loop keeps one buffer. The copy disappears where the value is computed in place.
 Value carry(OpBuilder &builder, Location loc, Value value, Value carried);

@@ -16,6 +16,8 @@
 
 #include "RowEmitter.h"
 
+#include "Pairs.h"
+
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -88,6 +90,7 @@ RowEmitter::RowEmitter(RewriterBase &rewriter, GenericOp op, GenericOp first, un
     : rewriter(rewriter), op(op), first(first), loc(op.getLoc()), rowDim(rowDim),
       tile(getTile(op, rowDim, options)), blockDim(getBlockDim(op, rowDim)),
       block(options.target.vectorRegisters / 4),
+      dotLanes(options.bf16Dot && multipliesPairs(op) ? options.target.vectorBits / 32 : 0),
       limitsUnrolling(options.target.vectorRegisters < 32), hasMasks(options.target.hasMasks) {}
 
 //===----------------------------------------------------------------------------------------------===//
@@ -383,7 +386,9 @@ void RowEmitter::emitBody(unsigned copy, MutableArrayRef<Value> sums) {
     else if (!arg.use_empty())
       mapping.map(arg, load(init));
   }
-  SmallVector<Value> results = emitOps(*op.getBody(), mapping);
+  SmallVector<Value> results = hasDot(std::min(tile, dotLanes))
+                                   ? SmallVector<Value>{emitDot(mapping)}
+                                   : emitOps(*op.getBody(), mapping);
   for (auto [index, init, value] : llvm::enumerate(op.getDpsInitsMutable(), results)) {
     if (!sums[index]) {
       store(init, value);
@@ -395,6 +400,32 @@ void RowEmitter::emitBody(unsigned copy, MutableArrayRef<Value> sums) {
       value = arith::SelectOp::create(rewriter, loc, getLiveLanes(), value, sums[index]);
     sums[index] = value;
   }
+}
+
+/// A row of sums plus products of pairs, register by register.
+Value RowEmitter::emitDot(IRMapping &mapping) {
+  SmallVector<Value> operands = llvm::map_to_vector(op.getBody()->getArguments(),
+                                                    [&](Value arg) { return mapping.lookup(arg); });
+  int64_t lanes = std::min(tile, dotLanes);
+  for (Value &operand : operands)
+    if (!isa<VectorType>(operand.getType()))
+      operand = vector::BroadcastOp::create(rewriter, loc,
+                                            VectorType::get({lanes}, operand.getType()), operand);
+  Value result = operands.back();
+  for (int64_t from = 0; from < tile; from += lanes) {
+    auto getPart = [&](Value row) -> Value {
+      if (cast<VectorType>(row.getType()).getNumElements() == lanes)
+        return row;
+      return vector::ExtractStridedSliceOp::create(rewriter, loc, row, from, lanes, 1);
+    };
+    Value sums =
+        createDot(rewriter, loc, getPart(operands[0]), getPart(operands[1]), getPart(operands[2]));
+    result = lanes == tile
+                 ? sums
+                 : vector::InsertStridedSliceOp::create(rewriter, loc, sums, result, from, 1)
+                       .getResult();
+  }
+  return result;
 }
 
 /// The ops of a body on rows; returns what it yields.

@@ -45,6 +45,7 @@ private:
   AffineMap getFirstMap(OpOperand &operand);
   Value emitFirst(OpOperand &init, Value value);
   SmallVector<Value> emitOps(Block &block, IRMapping &mapping);
+  Value emitDot(IRMapping &mapping);
 
   SmallVector<Value> getIndices(AffineMap map);
   Value getIndex(unsigned dim);
@@ -88,6 +89,7 @@ private:
   SmallVector<Operation *> combiners; // of inits that reduce the row, null for others
   SmallVector<Value> ivs, extents;
   bool isPartial = false;
+  int64_t dotLanes; // of the target's dot instruction, if the op can use it
 };
 
 } // namespace mlir::linattn

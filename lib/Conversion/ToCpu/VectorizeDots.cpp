@@ -13,7 +13,7 @@
 //
 //===----------------------------------------------------------------------------------------------===//
 
-#include "linattn/Conversion/ToCpu.h"
+#include "Pairs.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -21,6 +21,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -34,9 +35,13 @@ public:
   DotEmitter(RewriterBase &rewriter, GenericOp op, const VectorizeOptions &options)
       : rewriter(rewriter), loc(op.getLoc()), a(op.getInputs()[0]), b(op.getInputs()[1]),
         c(op.getOutputs()[0]), rows(getShape(a)[0]), columns(getShape(b)[0]), depth(getShape(a)[1]),
-        element(cast<MemRefType>(a.getType()).getElementType()) {
+        element(cast<MemRefType>(c.getType()).getElementType()) {
     lanes = std::max<int64_t>(options.target.vectorBits / element.getIntOrFloatBitWidth(), 1);
-    lanes = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(depth));
+    bool isNarrow = cast<MemRefType>(a.getType()).getElementType().isBF16() && element.isF32();
+    int64_t pairLanes = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(llvm::divideCeil(depth, 2)));
+    isDot = isNarrow && options.bf16Dot && hasDot(pairLanes);
+    lanes = isDot ? pairLanes : std::min<int64_t>(lanes, llvm::PowerOf2Ceil(depth));
+    step = isDot ? 2 * lanes : lanes;
     // Accumulators fill half of the registers, and leave the others to operands.
     blockRows = options.target.vectorRegisters / 2 / blockColumns;
   }
@@ -70,9 +75,14 @@ private:
   }
 
   Value load(Value memref, Value row, Value column, int64_t size, bool inBounds) {
-    Value zero = arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(element));
-    return vector::TransferReadOp::create(rewriter, loc, VectorType::get({size}, element), memref,
-                                          ValueRange{row, column}, zero, ArrayRef<bool>{inBounds});
+    Type type = cast<MemRefType>(memref.getType()).getElementType();
+    Value zero = arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(type));
+    Value entries =
+        vector::TransferReadOp::create(rewriter, loc, VectorType::get({size}, type), memref,
+                                       ValueRange{row, column}, zero, ArrayRef<bool>{inBounds});
+    if (isDot || type == element)
+      return entries;
+    return arith::ExtFOp::create(rewriter, loc, VectorType::get({size}, element), entries);
   }
 
   /// `sums` plus the products at `position` of the block's rows.
@@ -80,13 +90,15 @@ private:
                                 Value position, bool inBounds, ValueRange sums) {
     SmallVector<Value> left, right, next;
     for (int64_t i = 0; i < height; ++i)
-      left.push_back(load(a, advance(row, i), position, lanes, inBounds));
+      left.push_back(load(a, advance(row, i), position, step, inBounds));
     for (int64_t j = 0; j < width; ++j)
-      right.push_back(load(b, advance(column, j), position, lanes, inBounds));
+      right.push_back(load(b, advance(column, j), position, step, inBounds));
     for (int64_t i = 0; i < height; ++i)
-      for (int64_t j = 0; j < width; ++j)
-        next.push_back(
-            vector::FMAOp::create(rewriter, loc, left[i], right[j], sums[i * width + j]));
+      for (int64_t j = 0; j < width; ++j) {
+        Value sum = sums[i * width + j];
+        next.push_back(isDot ? createDot(rewriter, loc, left[i], right[j], sum)
+                             : vector::FMAOp::create(rewriter, loc, left[i], right[j], sum));
+      }
     return next;
   }
 
@@ -94,9 +106,9 @@ private:
     auto type = VectorType::get({lanes}, element);
     Value zero = arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(type));
     SmallVector<Value> sums(height * width, zero);
-    int64_t full = depth / lanes * lanes;
+    int64_t full = depth / step * step;
     if (full > 0) {
-      auto loop = scf::ForOp::create(rewriter, loc, index(0), index(full), index(lanes), sums);
+      auto loop = scf::ForOp::create(rewriter, loc, index(0), index(full), index(step), sums);
       OpBuilder::InsertionGuard guard(rewriter);
       rewriter.setInsertionPointToStart(loop.getBody());
       scf::YieldOp::create(rewriter, loc,
@@ -165,7 +177,9 @@ private:
   Value a, b, c;
   int64_t rows, columns, depth;
   Type element;
-  int64_t lanes, blockRows;
+  bool isDot;    // pairs of bf16 numbers at once
+  int64_t lanes; // sums of a vector
+  int64_t step, blockRows;
   static constexpr int64_t blockColumns = 4;
 };
 
@@ -181,14 +195,18 @@ LogicalResult mlir::linattn::vectorizeDotProducts(RewriterBase &rewriter, Generi
                                 AffineMap::get(3, 0, {m, n}, context)};
   if (!linalg::isaContractionOpInterface(op) || op.getIndexingMapsArray() != wanted)
     return rewriter.notifyMatchFailure(op, "not dot products of rows");
+  Type input = getElementTypeOrSelf(op.getInputs()[0]),
+       output = getElementTypeOrSelf(op.getOutputs()[0]);
+  if (!isa<FloatType>(output) || getElementTypeOrSelf(op.getInputs()[1]) != input ||
+      (input != output && !(input.isBF16() && output.isF32())))
+    return rewriter.notifyMatchFailure(op, "not floats of one type");
   for (Value operand : op->getOperands()) {
     auto type = dyn_cast<MemRefType>(operand.getType());
     SmallVector<int64_t> strides;
     int64_t offset;
-    if (!type || !type.hasStaticShape() || !isa<FloatType>(type.getElementType()) ||
-        type.getElementType() != cast<MemRefType>(op.getOutputs()[0].getType()).getElementType() ||
-        failed(type.getStridesAndOffset(strides, offset)) || strides.back() != 1)
-      return rewriter.notifyMatchFailure(op, "rows are not contiguous floats of one type");
+    if (!type || !type.hasStaticShape() || failed(type.getStridesAndOffset(strides, offset)) ||
+        strides.back() != 1)
+      return rewriter.notifyMatchFailure(op, "rows are not contiguous");
   }
   DotEmitter(rewriter, op, options).emit();
   rewriter.eraseOp(op);

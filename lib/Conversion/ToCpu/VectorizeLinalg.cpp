@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------------------------------===//
 
+#include "Pairs.h"
 #include "RowEmitter.h"
 
 #include "linattn/Conversion/Passes.h"
@@ -16,6 +17,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/X86Vector/X86VectorDialect.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace mlir::linattn {
@@ -74,7 +76,8 @@ LogicalResult mlir::linattn::vectorizeLinalgOp(RewriterBase &rewriter, linalg::L
   if (failed(generic))
     return failure();
   rewriter.setInsertionPoint(*generic);
-  if (succeeded(vectorizeDotProducts(rewriter, *generic, options)) ||
+  if (succeeded(vectorizePairs(rewriter, *generic, options)) ||
+      succeeded(vectorizeDotProducts(rewriter, *generic, options)) ||
       succeeded(vectorizeTransposedCopy(rewriter, *generic, options)))
     return success();
   FailureOr<GenericOp> first = GenericOp();
@@ -125,7 +128,7 @@ struct VectorizeLinalg : linattn::impl::VectorizeLinalgPassBase<VectorizeLinalg>
 
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
-    VectorizeOptions options{unroll, TargetDescription::get(getOperation())};
+    VectorizeOptions options{unroll, TargetDescription::get(getOperation()), bf16Dot};
     if (vectorBits != 0)
       options.target.vectorBits = vectorBits;
     if (vectorRegisters != 0)

@@ -77,8 +77,15 @@ public:
   }
   Value multiply(Value a, Value b) { return arith::MulFOp::create(builder, loc, a, b); }
 
+  /// The operand of a product.
+  Value round(Value value, bool toBf16) {
+    return toBf16 ? roundToBf16(builder, loc, value) : value;
+  }
+
   /// `a` times the transposed `b`: dot products of rows.
-  Value productTransposed(Value a, Value b) {
+  Value productTransposed(Value a, Value b, bool toBf16) {
+    a = round(a, toBf16);
+    b = round(b, toBf16);
     Value sums = zeros({getType(a).getDimSize(0), getType(b).getDimSize(0)});
     return linalg::MatmulTransposeBOp::create(builder, loc, ValueRange{a, b}, sums)->getResult(0);
   }
@@ -220,7 +227,8 @@ private:
   /// product down the rows, in which column j takes part from row j + 1 on.
   Value lowerScalars(BlockBuilder &build, BracketOp op) const {
     ArrayRef<int64_t> shape = op.getType().getShape();
-    SmallVector<Value> inputs{build.productTransposed(op.getReads(), op.getWrites())};
+    SmallVector<Value> inputs{
+        build.productTransposed(op.getReads(), op.getWrites(), op.getBf16Operands())};
     if (op.getDecay()) {
       Value one = build.number(1.0);
       Value factors = build.elementwise(
@@ -254,8 +262,9 @@ private:
       Value products = RunningProductOp::create(build.builder, build.loc, decay, reverse);
       return build.multiply(build.rows(rows, begin, end - begin), products);
     };
-    Value block = build.productTransposed(scaled(op.getReads(), border, to, false),
-                                          scaled(op.getWrites(), from, border, true));
+    Value block =
+        build.productTransposed(scaled(op.getReads(), border, to, false),
+                                scaled(op.getWrites(), from, border, true), op.getBf16Operands());
     return build.setBlock(result, block, border, from);
   }
 
@@ -329,7 +338,10 @@ private:
                                  products(build, op, from, border, true));
     Value part = build.block(op.getMatrix(), border, from, to - border, border - from);
     Value zeros = build.zeros({to - border, op.getType().getDimSize(1)});
-    Value sums = linalg::MatmulOp::create(build.builder, build.loc, ValueRange{part, moved}, zeros)
+    Value sums = linalg::MatmulOp::create(build.builder, build.loc,
+                                          ValueRange{build.round(part, op.getBf16Operands()),
+                                                     build.round(moved, op.getBf16Operands())},
+                                          zeros)
                      ->getResult(0);
     sums = build.multiply(sums, products(build, op, border, to, false));
     sums = arith::AddFOp::create(build.builder, build.loc, build.rows(result, border, to - border),
