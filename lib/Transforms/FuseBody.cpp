@@ -304,44 +304,109 @@ Value TokenOp::createPayload(OpBuilder &builder, RecurrenceEditor &editor, Recur
   return mapping.lookupOrDefault(linalgOp.getBlock()->getTerminator()->getOperand(0));
 }
 
+/// A short sum over some tokens, which reads each of them once: as many sums of one. A chunk finds
+/// the rows of one token before as they lie, but would have to copy all windows.
+std::optional<unsigned> TokenOp::findWindow(RecurrenceOp recurrence) const {
+  constexpr int64_t maxWritten = 8;
+  bool usesIndex = op->walk([](linalg::IndexOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  for (auto [position, loop] : llvm::enumerate(loops))
+    if (iterators[loop] == IteratorType::reduction && loopExtents[position] <= maxWritten &&
+        !usesIndex)
+      for (AffineMap map : inputMaps)
+        for (AffineExpr expr : getMap(recurrence, map).getResults())
+          if (expr.isFunctionOfDim(recurrence.getTimeDim()) &&
+              expr.isFunctionOfDim(recurrence.getNumIterators() + position))
+            return position;
+  return std::nullopt;
+}
+
+/// Entry `index` of the dim of a slice that is loop `loop`.
+static TokenOp::Slice takeEntry(OpBuilder &builder, Location loc, const TokenOp::Slice &slice,
+                                unsigned loop, int64_t index) {
+  const auto *place = llvm::find(slice.loops, loop);
+  if (place == slice.loops.end())
+    return slice;
+  unsigned dim = place - slice.loops.begin();
+  auto type = cast<RankedTensorType>(slice.value.getType());
+  TokenOp::Slice entry{nullptr, slice.loops};
+  entry.loops.erase(entry.loops.begin() + dim);
+  if (type.getRank() == 1) {
+    Value position = arith::ConstantIndexOp::create(builder, loc, index);
+    entry.value = tensor::ExtractOp::create(builder, loc, slice.value, position);
+    return entry;
+  }
+  SmallVector<OpFoldResult> offsets(type.getRank(), builder.getIndexAttr(0)),
+      sizes = getAsIndexOpFoldResult(builder.getContext(), type.getShape()),
+      strides(type.getRank(), builder.getIndexAttr(1));
+  offsets[dim] = builder.getIndexAttr(index);
+  sizes[dim] = builder.getIndexAttr(1);
+  entry.value = tensor::ExtractSliceOp::create(
+      builder, loc, RankedTensorType::Builder(type).dropDim(dim), slice.value, offsets, sizes,
+      strides);
+  return entry;
+}
+
 Value TokenOp::create(OpBuilder &builder, RecurrenceEditor &editor, RecurrenceOp recurrence,
                       ArrayRef<Slice> slices, ArrayRef<unsigned> resultLoops) const {
+  auto left = llvm::to_vector(llvm::seq<unsigned>(0, loops.size()));
+  std::optional<unsigned> window = findWindow(recurrence);
+  if (!window)
+    return createLoops(builder, editor, recurrence, slices, resultLoops, left);
+  left.erase(left.begin() + *window);
+  Value sum;
+  for (int64_t index = 0; index < loopExtents[*window]; ++index) {
+    SmallVector<Slice> entries;
+    for (auto [input, slice] : llvm::zip_equal(inputs, slices)) {
+      entries.push_back(takeEntry(builder, op->getLoc(), slice, *window, index));
+      if (input == init && sum)
+        entries.back().value = sum;
+    }
+    sum = createLoops(builder, editor, recurrence, entries, resultLoops, left);
+  }
+  return sum;
+}
+
+/// As `create`, with some of the loops.
+Value TokenOp::createLoops(OpBuilder &builder, RecurrenceEditor &editor, RecurrenceOp recurrence,
+                           ArrayRef<Slice> slices, ArrayRef<unsigned> resultLoops,
+                           ArrayRef<unsigned> left) const {
   Location loc = op->getLoc();
   MLIRContext *context = builder.getContext();
   auto values = llvm::map_to_vector(slices, [](const Slice &slice) { return slice.value; });
   SmallVector<Value> positions = createPositions(builder, recurrence);
-  if (loopExtents.empty())
+  if (left.empty())
     return createPayload(builder, editor, recurrence, values, positions);
   Type type = getSliceType(op->getResult(0).getType(), resultLoops);
   if (isFill() && !values.empty())
     return tensor::SplatOp::create(builder, loc, type, values[0], ValueRange());
   // Elementwise ops stay what they are, if nothing is permuted.
-  auto isInOrder = [&](const Slice &slice) {
-    return slice.loops.empty() || ArrayRef(slice.loops) == resultLoops;
-  };
-  if (isElementwise(op) && llvm::all_of(slices, [&](const Slice &slice) {
-        return isInOrder(slice) &&
-               isa<RankedTensorType>(slice.value.getType()) ==
-                   isa<RankedTensorType>(inputs[&slice - slices.data()]->get().getType());
-      })) {
+  bool staysElementwise = isElementwise(op);
+  for (auto [input, slice] : llvm::zip_equal(inputs, slices))
+    staysElementwise &= isa<RankedTensorType>(input->get().getType())
+                            ? ArrayRef(slice.loops) == resultLoops
+                            : slice.loops.empty();
+  if (staysElementwise) {
     OperationState state(loc, op->getName(), values, type, op->getAttrs());
     return builder.create(state)->getResult(0);
   }
   auto getMapOfLoops = [&](ArrayRef<unsigned> list) {
-    auto exprs =
-        llvm::map_to_vector(list, [&](unsigned loop) { return getAffineDimExpr(loop, context); });
-    return AffineMap::get(loopExtents.size(), 0, exprs, context);
+    auto exprs = llvm::map_to_vector(list, [&](unsigned loop) {
+      return getAffineDimExpr(llvm::find(left, loop) - left.begin(), context);
+    });
+    return AffineMap::get(left.size(), 0, exprs, context);
   };
+  auto kinds = llvm::map_to_vector(left, [&](unsigned loop) { return iterators[loops[loop]]; });
+  bool accumulates = llvm::is_contained(kinds, IteratorType::reduction);
   // Numbers are used inside as they are; the init of a sum has to be a tensor.
   SmallVector<Value> tensors;
   SmallVector<AffineMap> maps;
   Value start;
   for (auto [input, slice] : llvm::zip_equal(inputs, slices)) {
-    if (input == init) {
+    if (input == init && accumulates) {
       start = slice.value;
       if (slice.loops.empty())
-        start = tensor::SplatOp::create(builder, loc, RankedTensorType::get({}, start.getType()),
-                                        start, ValueRange());
+        start = tensor::SplatOp::create(
+            builder, loc, RankedTensorType::get({}, start.getType()), start, ValueRange());
     } else if (!slice.loops.empty()) {
       tensors.push_back(slice.value);
       maps.push_back(getMapOfLoops(slice.loops));
@@ -349,24 +414,22 @@ Value TokenOp::create(OpBuilder &builder, RecurrenceEditor &editor, RecurrenceOp
   }
   if (!start) {
     auto tensorType = cast<RankedTensorType>(type);
-    start =
-        tensor::EmptyOp::create(builder, loc, tensorType.getShape(), tensorType.getElementType());
+    start = tensor::EmptyOp::create(builder, loc, tensorType.getShape(),
+                                    tensorType.getElementType());
   }
   maps.push_back(getMapOfLoops(resultLoops));
-  auto kinds = llvm::map_to_vector(loops, [&](unsigned loop) { return iterators[loop]; });
-  Value result =
-      linalg::GenericOp::create(
-          builder, loc, TypeRange{start.getType()}, tensors, start, maps, kinds,
-          [&](OpBuilder &b, Location l, ValueRange blockArgs) {
-            SmallVector<Value> args;
-            unsigned next = 0;
-            for (auto [input, slice] : llvm::zip_equal(inputs, slices))
-              args.push_back(input == init         ? blockArgs.back()
-                             : slice.loops.empty() ? slice.value
-                                                   : blockArgs[next++]);
-            linalg::YieldOp::create(b, l, createPayload(b, editor, recurrence, args, positions));
-          })
-          .getResult(0);
+  auto buildBody = [&](OpBuilder &b, Location l, ValueRange blockArgs) {
+    SmallVector<Value> args;
+    unsigned next = 0;
+    for (auto [input, slice] : llvm::zip_equal(inputs, slices))
+      args.push_back(input == init && accumulates ? blockArgs.back()
+                     : slice.loops.empty()        ? slice.value
+                                                  : blockArgs[next++]);
+    linalg::YieldOp::create(b, l, createPayload(b, editor, recurrence, args, positions));
+  };
+  Value result = linalg::GenericOp::create(builder, loc, TypeRange{start.getType()}, tensors, start,
+                                           maps, kinds, buildBody)
+                     .getResult(0);
   if (resultLoops.empty())
     result = tensor::ExtractOp::create(builder, loc, result, ValueRange());
   return result;

@@ -86,6 +86,10 @@ public:
   Type getSliceType(Type type, ArrayRef<unsigned> sliceLoops) const;
 
 private:
+  std::optional<unsigned> findWindow(RecurrenceOp recurrence) const;
+  Value createLoops(OpBuilder &builder, RecurrenceEditor &editor, RecurrenceOp recurrence,
+                    ArrayRef<Slice> slices, ArrayRef<unsigned> resultLoops,
+                    ArrayRef<unsigned> left) const;
   Value createPayload(OpBuilder &builder, RecurrenceEditor &editor, RecurrenceOp recurrence,
                       ValueRange args, ArrayRef<Value> positions) const;
   SmallVector<Value> createPositions(OpBuilder &builder, RecurrenceOp recurrence) const;

@@ -68,7 +68,7 @@ static Value asRow(OpBuilder &builder, Location loc, Value value) {
 static Value getRows(OpBuilder &builder, Location loc, Value rows, int64_t first, int64_t count,
                      Type type) {
   auto rowsType = cast<RankedTensorType>(rows.getType());
-  if (rowsType == type)
+  if (rowsType == type && first == 0)
     return rows;
   if (!isa<RankedTensorType>(type)) {
     Value index = arith::ConstantIndexOp::create(builder, loc, first);
@@ -82,6 +82,29 @@ static Value getRows(OpBuilder &builder, Location loc, Value rows, int64_t first
   return tensor::ExtractSliceOp::create(builder, loc, cast<RankedTensorType>(type), rows, offsets,
                                         getAsIndexOpFoldResult(builder.getContext(), shape),
                                         strides);
+}
+
+/// What reads one row of a window takes it from where it is: from the state or from the token.
+static void replaceRows(RewriterBase &rewriter, Value window, bool hasRows, int64_t lag,
+                        Value state, Value current) {
+  for (Operation *user : llvm::make_early_inc_range(window.getUsers())) {
+    if (!hasRows)
+      return;
+    auto type = cast<RankedTensorType>(window.getType());
+    std::optional<int64_t> row;
+    if (auto slice = dyn_cast<tensor::ExtractSliceOp>(user);
+        slice && slice.getType() == RankedTensorType::Builder(type).dropDim(0))
+      row = getConstantIntValue(slice.getMixedOffsets()[0]);
+    else if (auto extract = dyn_cast<tensor::ExtractOp>(user); extract && type.getRank() == 1)
+      row = getConstantIntValue(extract.getIndices()[0]);
+    if (!row)
+      continue;
+    rewriter.setInsertionPoint(user);
+    Type slice = user->getResult(0).getType();
+    rewriter.replaceOp(user, *row == lag
+                                 ? current
+                                 : getRows(rewriter, user->getLoc(), state, *row, 1, slice));
+  }
 }
 
 FailureOr<RecurrenceOp> linattn::fuseHistory(RewriterBase &rewriter, RecurrenceOp op,
@@ -151,9 +174,12 @@ FailureOr<RecurrenceOp> linattn::fuseHistory(RewriterBase &rewriter, RecurrenceO
   Value current = editor.addInput(read->history.tokens, *map, row);
   Value state = editor.addState(past, stateMap, stateType);
   if (keepsRows) {
+    replaceRows(rewriter, arg, read->window.has_value(), read->lag, state, current);
     Value line = tensor::ConcatOp::create(rewriter, loc, 0,
                                           ValueRange{state, asRow(rewriter, loc, current)});
-    rewriter.replaceAllUsesWith(arg, getRows(rewriter, loc, line, 0, read->width, arg.getType()));
+    if (!arg.use_empty())
+      rewriter.replaceAllUsesWith(arg,
+                                  getRows(rewriter, loc, line, 0, read->width, arg.getType()));
     editor.addStateYield(getRows(rewriter, loc, line, 1, read->lag, stateType));
   } else {
     rewriter.replaceAllUsesWith(arg, state);
