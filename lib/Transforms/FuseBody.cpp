@@ -308,7 +308,8 @@ Value TokenOp::createPayload(OpBuilder &builder, RecurrenceEditor &editor, Recur
 /// the rows of one token before as they lie, but would have to copy all windows.
 std::optional<unsigned> TokenOp::findWindow(RecurrenceOp recurrence) const {
   constexpr int64_t maxWritten = 8;
-  bool usesIndex = op->walk([](linalg::IndexOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  bool usesIndex =
+      op->walk([](linalg::IndexOp) { return WalkResult::interrupt(); }).wasInterrupted();
   for (auto [position, loop] : llvm::enumerate(loops))
     if (iterators[loop] == IteratorType::reduction && loopExtents[position] <= maxWritten &&
         !usesIndex)
@@ -340,9 +341,9 @@ static TokenOp::Slice takeEntry(OpBuilder &builder, Location loc, const TokenOp:
       strides(type.getRank(), builder.getIndexAttr(1));
   offsets[dim] = builder.getIndexAttr(index);
   sizes[dim] = builder.getIndexAttr(1);
-  entry.value = tensor::ExtractSliceOp::create(
-      builder, loc, RankedTensorType::Builder(type).dropDim(dim), slice.value, offsets, sizes,
-      strides);
+  entry.value =
+      tensor::ExtractSliceOp::create(builder, loc, RankedTensorType::Builder(type).dropDim(dim),
+                                     slice.value, offsets, sizes, strides);
   return entry;
 }
 
@@ -405,8 +406,8 @@ Value TokenOp::createLoops(OpBuilder &builder, RecurrenceEditor &editor, Recurre
     if (input == init && accumulates) {
       start = slice.value;
       if (slice.loops.empty())
-        start = tensor::SplatOp::create(
-            builder, loc, RankedTensorType::get({}, start.getType()), start, ValueRange());
+        start = tensor::SplatOp::create(builder, loc, RankedTensorType::get({}, start.getType()),
+                                        start, ValueRange());
     } else if (!slice.loops.empty()) {
       tensors.push_back(slice.value);
       maps.push_back(getMapOfLoops(slice.loops));
@@ -414,8 +415,8 @@ Value TokenOp::createLoops(OpBuilder &builder, RecurrenceEditor &editor, Recurre
   }
   if (!start) {
     auto tensorType = cast<RankedTensorType>(type);
-    start = tensor::EmptyOp::create(builder, loc, tensorType.getShape(),
-                                    tensorType.getElementType());
+    start =
+        tensor::EmptyOp::create(builder, loc, tensorType.getShape(), tensorType.getElementType());
   }
   maps.push_back(getMapOfLoops(resultLoops));
   auto buildBody = [&](OpBuilder &b, Location l, ValueRange blockArgs) {

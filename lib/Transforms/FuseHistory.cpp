@@ -101,9 +101,8 @@ static void replaceRows(RewriterBase &rewriter, Value window, bool hasRows, int6
       continue;
     rewriter.setInsertionPoint(user);
     Type slice = user->getResult(0).getType();
-    rewriter.replaceOp(user, *row == lag
-                                 ? current
-                                 : getRows(rewriter, user->getLoc(), state, *row, 1, slice));
+    rewriter.replaceOp(
+        user, *row == lag ? current : getRows(rewriter, user->getLoc(), state, *row, 1, slice));
   }
 }
 
@@ -178,8 +177,7 @@ FailureOr<RecurrenceOp> linattn::fuseHistory(RewriterBase &rewriter, RecurrenceO
     Value line = tensor::ConcatOp::create(rewriter, loc, 0,
                                           ValueRange{state, asRow(rewriter, loc, current)});
     if (!arg.use_empty())
-      rewriter.replaceAllUsesWith(arg,
-                                  getRows(rewriter, loc, line, 0, read->width, arg.getType()));
+      rewriter.replaceAllUsesWith(arg, getRows(rewriter, loc, line, 0, read->width, arg.getType()));
     editor.addStateYield(getRows(rewriter, loc, line, 1, read->lag, stateType));
   } else {
     rewriter.replaceAllUsesWith(arg, state);

@@ -88,6 +88,31 @@ def _vector(p, dim, element="f32"):
     return p.type(dim, element)
 
 
+def gated_delta_net_tensors(p, q, k, v, a, b, a_log, dt_bias, z, norm, s0, group="h", element="f32",
+                            out=None):
+    """What follows the convolution: q, k, v are [b, t, heads, size]; out: where the result goes."""
+    q, k = _l2norm(p, q, q.dims), _l2norm(p, k, k.dims)
+    scale = p.sizes["d"] ** -0.5
+    q = p.each(q.dims, lambda e, y: e.mul(y, e.constant(scale)), q)
+    gate = p.each("bth", lambda e, y, bias, log: e.neg(e.mul(e.exp(log), e.softplus(e.add(y, bias)))),
+                  a, dt_bias, a_log)
+    beta = p.each("bth", lambda e, y: e.sigmoid(y), b)
+    key, vec = f"b, t, {group}, d", _vector(p, "v")
+    o, s = p.recurrence([(q, "qt", key), (k, "kt", key), (v, "vt", "b, t, h, v"),
+                         (gate, "gt", "b, t, h"), (beta, "bt", "b, t, h")], ("bthv", "f32"), s0, [
+        "%X = linattn.decay %S by %gt : STATE, f32",
+        f"%r = linattn.read %X at %kt along 0 : STATE, {_vector(p, 'd')}",
+        f"%e = arith.subf %vt, %r : {vec}",
+        f"%bs = tensor.splat %bt : {vec}",
+        f"%u = arith.mulf %bs, %e : {vec}",
+        f"%S1 = linattn.write %X at %kt along 0 value %u : STATE, {_vector(p, 'd')}, {vec}",
+        f"%ot = linattn.read %S1 at %qt along 0 : STATE, {_vector(p, 'd')}"])
+    rms = _mean_square(p, o, "bthv")
+    y = p.each("bthv", lambda e, i, r, weight, gate: e.mul(i, r, weight, e.silu(gate)), o, rms, norm,
+               z, element=element, out=out)
+    return y, s
+
+
 def gated_delta_net(tokens, batch=1, heads_=4, keys=2, size=16, element="f32", seed=0):
     """One convolution over the fused q, k, v with a carried state; `keys` key heads."""
     p = TensorProgram(h=heads_, g=keys, d=size, v=size, w=4, p=3, c=(2 * keys + heads_) * size,
@@ -108,27 +133,10 @@ def gated_delta_net(tokens, batch=1, heads_=4, keys=2, size=16, element="f32", s
     rows = p.behind(past, x)
     following = p.slice(rows, "T", "%size_t", "p")
     act = p.each("btc", lambda e, y: e.silu(y), p.convolve(rows, w))
-    q = _l2norm(p, p.split(p.slice(act, "c", 0, "m"), "m", "gd"), "btgd")
-    k = _l2norm(p, p.split(p.slice(act, "c", keys * size, "m"), "m", "gd"), "btgd")
+    q, k = (p.split(p.slice(act, "c", offset, "m"), "m", "gd") for offset in (0, keys * size))
     v = p.split(p.slice(act, "c", 2 * keys * size, "n"), "n", "hv")
-    q = p.each("btgd", lambda e, y: e.mul(y, e.constant(size ** -0.5)), q)
-    gate = p.each("bth", lambda e, y, bias, log: e.neg(e.mul(e.exp(log), e.softplus(e.add(y, bias)))),
-                  a, dt_bias, a_log)
-    beta = p.each("bth", lambda e, y: e.sigmoid(y), b)
-    group = f"b, t, h floordiv {heads_ // keys}, d"
-    vec = _vector(p, "v")
-    o, s = p.recurrence([(q, "qt", group), (k, "kt", group), (v, "vt", "b, t, h, v"),
-                         (gate, "gt", "b, t, h"), (beta, "bt", "b, t, h")], ("bthv", "f32"), s0, [
-        "%X = linattn.decay %S by %gt : STATE, f32",
-        f"%r = linattn.read %X at %kt along 0 : STATE, {_vector(p, 'd')}",
-        f"%e = arith.subf %vt, %r : {vec}",
-        f"%bs = tensor.splat %bt : {vec}",
-        f"%u = arith.mulf %bs, %e : {vec}",
-        f"%S1 = linattn.write %X at %kt along 0 value %u : STATE, {_vector(p, 'd')}, {vec}",
-        f"%ot = linattn.read %S1 at %qt along 0 : STATE, {_vector(p, 'd')}"])
-    rms = _mean_square(p, o, "bthv")
-    y = p.each("bthv", lambda e, i, r, weight, gate: e.mul(i, r, weight, e.silu(gate)), o, rms, norm,
-               p.split(z, "n", "hv"), element=element)
+    y, s = gated_delta_net_tensors(p, q, k, v, a, b, a_log, dt_bias, p.split(z, "n", "hv"), norm, s0,
+                                   f"h floordiv {heads_ // keys}", element)
     text = p.function("block", [p.join(y, "hv", "n"), s, following])
 
     act, following = convolve(PAST, X, W)

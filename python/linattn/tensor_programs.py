@@ -5,6 +5,8 @@ bf16 tensors are extended where they are read and rounded where they are written
 
 from dataclasses import dataclass
 
+FREE = "fastmath<contract, nsz>"
+
 
 @dataclass
 class Value:
@@ -130,9 +132,10 @@ class TensorProgram:
     linalg.yield {result} : {init.element}
   }} -> {self.type_of(init)}""", dims, init.element)
 
-    def each(self, dims, body, *values, element="f32"):
-        """body on each entry; a value has some of the dims."""
-        return self.generic(dims, [(v, list(v.dims)) for v in values], self.empty(dims, element), body)
+    def each(self, dims, body, *values, element="f32", out=None):
+        """body on each entry; a value has some of the dims. out: a tensor that is overwritten."""
+        init = out or self.empty(dims, element)
+        return self.generic(dims, [(v, list(v.dims)) for v in values], init, body)
 
     def sum(self, dims, body, *values):
         """The sum of body over the dims that the values have and the result has not."""
@@ -195,7 +198,8 @@ class TensorProgram:
   }} : {self.type_of(value)} to {self.type(dims, value.element)}""", dims, value.element)
 
     def convolve(self, rows, weights, bias=None):
-        """out[b, t, c] = bias[c] + sum over w of rows[b, t + w, c] weights[w, c] (or [c, w])."""
+        """out[b, t, c] = bias[c] + sum over w of rows[b, t + w, c] weights[w, c] (or [c, w]). As with
+        the named ops for convolutions, rounding is up to the compiler."""
         dims = rows.dims.replace("T", "t")
         if bias:
             init = self.each(dims, lambda e, x: x, bias)
@@ -205,7 +209,9 @@ class TensorProgram:
                             f" -> {self.type(dims)}", dims)
         indices = ["t + w" if dim == "T" else dim for dim in rows.dims]
         return self.generic(dims, [(rows, indices), (weights, list(weights.dims))], init,
-                            lambda e, x, w, acc: e.add(acc, e.mul(x, w)), "w")
+                            lambda e, x, w, acc: e.op(
+                                f"arith.addf {acc}, {e.op(f'arith.mulf {x}, {w} {FREE}')} {FREE}"),
+                            "w")
 
     def recurrence(self, inputs, out, state, body):
         """inputs: (value, name, map); out: (dims, element); state: a value over b, h and two more.

@@ -70,3 +70,33 @@ func.func @loop(%a: tensor<4x8xf32>, %x: tensor<8xf32>, %s: tensor<4x8xf32>, %n:
   }
   return %r : tensor<4x8xf32>
 }
+
+// All indices of a loop are below its extent.
+// CHECK-LABEL: func.func @all_rows(
+// CHECK:         linalg.generic
+// CHECK-NOT:       arith.select
+// CHECK:           linalg.yield
+// CHECK:         linalg.generic
+// CHECK:           arith.select
+func.func @all_rows(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %four = arith.constant 4 : index
+  %e = tensor.empty() : tensor<4x8xf32>
+  %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %i = linalg.index 0 : index
+    %c = arith.cmpi slt, %i, %four : index
+    %s = arith.select %c, %in, %zero : f32
+    linalg.yield %s : f32
+  } -> tensor<4x8xf32>
+  %f = tensor.empty() : tensor<8xf32>
+  %z = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%f : tensor<8xf32>) {
+  ^bb0(%out: f32):
+    %i = linalg.index 0 : index
+    %c = arith.cmpi slt, %i, %four : index
+    %one = arith.constant 1.0 : f32
+    %s = arith.select %c, %one, %zero : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  return %y, %z : tensor<4x8xf32>, tensor<8xf32>
+}
