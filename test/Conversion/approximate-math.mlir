@@ -42,11 +42,11 @@ func.func @near_zero(%x: f32, %y: f64, %z: vector<16xf32>) -> (f32, f64, vector<
 // A division by 1 + e^y may be an estimate of the reciprocal, which needs a finite divisor; others
 // may not.
 // CHECK-LABEL: func.func @logistic(
-// CHECK-DAG:     %[[ONE:.+]] = arith.constant dense<1.000000e+00>
-// CHECK-DAG:     %[[LIMIT:.+]] = arith.constant dense<8.50705917E+37>
-// CHECK:         %[[SUM:.+]] = arith.addf
+// CHECK:         %[[SUM:.+]] = arith.addf %{{.+}} : vector<16xf32>
+// CHECK-NEXT:    %[[LIMIT:.+]] = arith.constant dense<8.50705917E+37>
 // CHECK:         %[[BEYOND:.+]] = arith.cmpf olt, %[[LIMIT]], %[[SUM]]
 // CHECK:         %[[FINITE:.+]] = arith.select %[[BEYOND]], %[[LIMIT]], %[[SUM]]
+// CHECK:         %[[ONE:.+]] = arith.constant dense<1.000000e+00>
 // CHECK:         %[[R:.+]] = arith.divf %[[ONE]], %[[FINITE]] fastmath<ninf,arcp,contract>
 // CHECK:         arith.mulf %{{.+}}, %[[R]]
 // CHECK:         arith.divf %{{.+}}, %{{.+}} : vector<16xf32>

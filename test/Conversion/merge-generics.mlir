@@ -73,11 +73,11 @@ func.func @loop(%a: tensor<4x8xf32>, %x: tensor<8xf32>, %s: tensor<4x8xf32>, %n:
 
 // All indices of a loop are below its extent.
 // CHECK-LABEL: func.func @all_rows(
-// CHECK:         linalg.generic
-// CHECK-NOT:       arith.select
-// CHECK:           linalg.yield
-// CHECK:         linalg.generic
-// CHECK:           arith.select
+// CHECK:         arith.mulf
+// CHECK-NEXT:    linalg.yield
+// CHECK:         arith.select
+// CHECK-NOT:     arith.select
+// CHECK:         return
 func.func @all_rows(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<8xf32>) {
   %zero = arith.constant 0.0 : f32
   %four = arith.constant 4 : index
@@ -86,7 +86,8 @@ func.func @all_rows(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<8xf32>) {
   ^bb0(%in: f32, %out: f32):
     %i = linalg.index 0 : index
     %c = arith.cmpi slt, %i, %four : index
-    %s = arith.select %c, %in, %zero : f32
+    %p = arith.mulf %in, %in : f32
+    %s = arith.select %c, %p, %zero : f32
     linalg.yield %s : f32
   } -> tensor<4x8xf32>
   %f = tensor.empty() : tensor<8xf32>

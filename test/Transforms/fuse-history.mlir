@@ -6,8 +6,8 @@
 #vec = affine_map<(b, t, h, d) -> (b, t, h, d)>
 #st = affine_map<(b, t, h, k, v) -> (b, h, k, v)>
 
-// A convolution of four tokens that begins with the last three of the call before. What it hands on
-// is taken from both parts.
+// A convolution of four tokens that begins with the last three of the call before: three rows of a
+// state and the token itself, each with its weights. What it hands on is taken from both parts.
 
 // CHECK-LABEL: @convolution
 // CHECK-SAME: %[[X:[^:]+]]: tensor<?x?x32xf32>, %[[PAST:[^:]+]]: tensor<?x3x32xf32>, %[[W:[^:]+]]: tensor<4x32xf32>
@@ -19,10 +19,16 @@
 // CHECK-DAG: %[[X]] via #{{.*}} : tensor<?x?x32xf32> as %[[XT:.+]] : tensor<8xf32>
 // CHECK-DAG: %[[W]] via #{{.*}} : tensor<4x32xf32> as %[[WT:.+]] : tensor<4x8xf32>
 // CHECK: %[[INIT]] via #{{.*}} : tensor<?x4x3x8xf32> as %[[OLD:.+]] : tensor<3x8xf32>
+// CHECK: %[[X0:.+]] = tensor.extract_slice %[[OLD]][0, 0] [1, 8]
 // CHECK: %[[ROW:.+]] = tensor.expand_shape %[[XT]] {{.*}} into tensor<1x8xf32>
 // CHECK: %[[LINE:.+]] = tensor.concat dim(0) %[[OLD]], %[[ROW]]
 // CHECK: %[[NEW:.+]] = tensor.extract_slice %[[LINE]][1, 0] [3, 8]
-// CHECK: %[[KT:.+]] = linalg.generic {{.*}}iterator_types = ["parallel", "reduction"]} ins(%[[LINE]], %[[WT]] :
+// CHECK: %[[W0:.+]] = tensor.extract_slice %[[WT]][0, 0] [1, 8]
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel"]} ins(%[[X0]], %[[W0]],
+// CHECK: %[[X2:.+]] = tensor.extract_slice %[[OLD]][2, 0] [1, 8]
+// CHECK: linalg.generic {{.*}}ins(%[[X2]], %{{.+}}, %{{.+}} :
+// CHECK: %[[W3:.+]] = tensor.extract_slice %[[WT]][3, 0] [1, 8]
+// CHECK: %[[KT:.+]] = linalg.generic {{.*}}ins(%[[XT]], %[[W3]], %{{.+}} :
 // CHECK: linattn.write %{{.*}} at %[[KT]]
 // CHECK: linattn.yield %{{.*}}, %{{.*}}, %[[NEW]]
 // CHECK: return %[[R]]#0, %[[R]]#1, %[[NEXT]]
