@@ -176,7 +176,41 @@ static std::optional<unsigned> getDimPaddedInFront(tensor::PadOp pad) {
   return found;
 }
 
+/// The parts of a tensor that two insert_slice ops fill, one behind the other in one dim.
+static std::optional<History> getInserted(tensor::InsertSliceOp second) {
+  auto first = second.getDest().getDefiningOp<tensor::InsertSliceOp>();
+  if (!first || !first.hasUnitStride() || !second.hasUnitStride() ||
+      first.getSourceType().getRank() != first.getType().getRank() ||
+      second.getSourceType().getRank() != second.getType().getRank())
+    return std::nullopt;
+  std::optional<unsigned> found;
+  SmallVector<OpFoldResult> offsets = second.getMixedOffsets();
+  for (auto [dim, offset, start] : llvm::enumerate(offsets, first.getMixedOffsets())) {
+    if (!isConstantIntValue(start, 0) || (found && !isConstantIntValue(offset, 0)))
+      return std::nullopt;
+    if (!isConstantIntValue(offset, 0))
+      found = dim;
+  }
+  if (!found || getConstantIntValue(offsets[*found]) != first.getSourceType().getDimSize(*found))
+    return std::nullopt;
+  // Rows behind the tokens are never read before them; in other dims there must be nothing else.
+  using Bounds = ValueBoundsConstraintSet;
+  for (unsigned dim = 0; dim < offsets.size(); ++dim)
+    for (Value part : {first.getSource(), second.getSource()}) {
+      if (dim == *found)
+        continue;
+      FailureOr<bool> equal =
+          Bounds::areEqual(Bounds::Variable(part, dim), Bounds::Variable(second.getResult(), dim));
+      if (failed(equal) || !*equal)
+        return std::nullopt;
+    }
+  return History{first.getSource(), nullptr, second.getSource(), *found,
+                 first.getSourceType().getDimSize(*found)};
+}
+
 std::optional<History> History::get(Value value) {
+  if (auto insert = value.getDefiningOp<tensor::InsertSliceOp>())
+    return getInserted(insert);
   if (auto pad = value.getDefiningOp<tensor::PadOp>()) {
     Value padding = pad.getConstantPaddingValue();
     std::optional<unsigned> dim = getDimPaddedInFront(pad);

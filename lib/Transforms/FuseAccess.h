@@ -35,7 +35,8 @@ FailureOr<SmallVector<AffineExpr>> delinearize(AffineExpr index, ArrayRef<int64_
 /// The opposite.
 FailureOr<AffineExpr> linearize(ArrayRef<AffineExpr> indices, ArrayRef<int64_t> sizes);
 
-/// A sequence of tokens behind rows that are there before the first one.
+/// A sequence of tokens behind rows that are there before the first one: by tensor.pad,
+/// tensor.concat, or two tensor.insert_slice.
 struct History {
   Value past;    ///< these rows; null if all entries are `padding`
   Value padding; ///< a constant

@@ -301,7 +301,22 @@ Value TokenOp::createPayload(OpBuilder &builder, RecurrenceEditor &editor, Recur
     };
     mapping.map(index.getResult(), createIndex(builder, loc, indices[index.getDim()], getDim));
   }
-  return mapping.lookupOrDefault(linalgOp.getBlock()->getTerminator()->getOperand(0));
+  Value result = mapping.lookupOrDefault(linalgOp.getBlock()->getTerminator()->getOperand(0));
+  // The names of products and convolutions say nothing of rounding, as their code may not
+  // afterwards.
+  bool isNamed = !isa<linalg::GenericOp>(op) && (linalg::isaContractionOpInterface(linalgOp) ||
+                                                 linalg::isaConvolutionOpInterface(linalgOp));
+  for (Operation &nested : linalgOp.getBlock()->without_terminator()) {
+    auto copy =
+        nested.getNumResults() == 1 ? mapping.lookupOrDefault(nested.getResult(0)) : Value();
+    Operation *def = copy ? copy.getDefiningOp() : nullptr;
+    if (auto math = dyn_cast_or_null<arith::ArithFastMathInterface>(def); math && isNamed)
+      def->setAttr(
+          math.getFastMathAttrName(),
+          arith::FastMathFlagsAttr::get(builder.getContext(), arith::FastMathFlags::contract |
+                                                                  arith::FastMathFlags::nsz));
+  }
+  return result;
 }
 
 /// A short sum over some tokens, which reads each of them once: as many sums of one. A chunk finds

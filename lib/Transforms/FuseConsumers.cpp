@@ -236,10 +236,12 @@ Value ConsumerFuser::createInit() {
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(token.op); linalgOp && !token.init)
     return linalgOp.getDpsInits()[0];
   // An elementwise op has the shape of an out that it reads, a sum that of its init.
-  Value like = token.init ? token.init->get() : Value();
-  for (OpOperand *input : token.inputs)
-    if (std::optional<unsigned> out = getOut(op, input->get()); !like && out)
-      like = op.getOuts()[*out];
+  Value like;
+  for (OpOperand *input : token.init ? ArrayRef(token.init) : ArrayRef(token.inputs)) {
+    std::optional<unsigned> out = getOut(op, input->get());
+    if (out || token.init)
+      like = out ? op.getOuts()[*out] : input->get();
+  }
   return tensor::EmptyOp::create(rewriter, op.getLoc(),
                                  tensor::getMixedSizes(rewriter, op.getLoc(), like),
                                  getElementTypeOrSelf(token.op->getResult(0).getType()));

@@ -92,3 +92,32 @@ func.func @both(%v: tensor<?x8xf32>, %d: tensor<8xf32>, %s: tensor<8x8xf32>) -> 
   %t = arith.truncf %y : tensor<?x8xf32> to tensor<?x8xbf16>
   return %r#0, %t, %r#1 : tensor<?x8xf32>, tensor<?x8xbf16>, tensor<8x8xf32>
 }
+
+// -----
+
+// An op that adds to the out in place.
+
+#vec = affine_map<(t, d) -> (t, d)>
+
+// CHECK-LABEL: @adds_in_place
+// CHECK: %[[R:.+]]:2 = linattn.recurrence
+// CHECK: %[[O:.+]] = linattn.read
+// CHECK: %[[Y:.+]] = linalg.generic {{.*}}iterator_types = ["parallel"]} ins(%{{.+}}, %[[O]] : tensor<8xf32>, tensor<8xf32>)
+// CHECK: linattn.yield %[[Y]],
+// CHECK: return %[[R]]#0, %[[R]]#1
+func.func @adds_in_place(%v: tensor<?x8xf32>, %o: tensor<?x8xf32>, %s: tensor<8x8xf32>) -> (tensor<?x8xf32>, tensor<8x8xf32>) {
+  %r:2 = linattn.recurrence [time]
+      ins(%v via #vec : tensor<?x8xf32> as %vt : tensor<8xf32>)
+      outs(%o via #vec : tensor<?x8xf32>)
+      states(%s via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %S : tensor<8x8xf32>) {
+    %S1 = linattn.write %S at %vt along 0 value %vt : tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>
+    %ot = linattn.read %S1 at %vt along 0 : tensor<8x8xf32>, tensor<8xf32>
+    linattn.yield %ot, %S1 : tensor<8xf32>, tensor<8x8xf32>
+  }
+  %y = linalg.generic {indexing_maps = [#vec, #vec], iterator_types = ["parallel", "parallel"]} ins(%v : tensor<?x8xf32>) outs(%r#0 : tensor<?x8xf32>) {
+  ^bb0(%x: f32, %old: f32):
+    %a = arith.addf %x, %old : f32
+    linalg.yield %a : f32
+  } -> tensor<?x8xf32>
+  return %y, %r#1 : tensor<?x8xf32>, tensor<8x8xf32>
+}

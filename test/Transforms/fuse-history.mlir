@@ -25,6 +25,7 @@
 // CHECK: %[[NEW:.+]] = tensor.extract_slice %[[LINE]][1, 0] [3, 8]
 // CHECK: %[[W0:.+]] = tensor.extract_slice %[[WT]][0, 0] [1, 8]
 // CHECK: linalg.generic {{.*}}iterator_types = ["parallel"]} ins(%[[X0]], %[[W0]],
+// CHECK: arith.mulf {{.*}} fastmath<nsz,contract>
 // CHECK: %[[X2:.+]] = tensor.extract_slice %[[OLD]][2, 0] [1, 8]
 // CHECK: linalg.generic {{.*}}ins(%[[X2]], %{{.+}}, %{{.+}} :
 // CHECK: %[[W3:.+]] = tensor.extract_slice %[[WT]][3, 0] [1, 8]
@@ -126,6 +127,42 @@ func.func @delay(%a: tensor<?xf32>, %v: tensor<?x8xf32>, %o: tensor<?x8xf32>, %s
     %Y = linattn.decay %X by %at : tensor<8x8xf32>, f32
     %S1 = linattn.write %Y at %vt along 0 value %vt : tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>
     linattn.yield %vt, %S1 : tensor<8xf32>, tensor<8x8xf32>
+  }
+  return %r#0, %r#1 : tensor<?x8xf32>, tensor<8x8xf32>
+}
+
+// -----
+
+// The rows of the call before, and the tokens, inserted into one tensor.
+
+#vec = affine_map<(t, d) -> (t, d)>
+
+// CHECK-LABEL: @inserted
+// CHECK-NOT: tensor.insert_slice
+// CHECK: linattn.recurrence
+// CHECK: as %{{.+}} : tensor<2x8xf32>
+// CLASS: state #1: shift (the last tokens)
+func.func @inserted(%x: tensor<?x8xf32>, %past: tensor<2x8xf32>, %w: tensor<3x8xf32>, %e: tensor<?x8xf32>, %o: tensor<?x8xf32>, %s: tensor<8x8xf32>) -> (tensor<?x8xf32>, tensor<8x8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %T = tensor.dim %x, %c0 : tensor<?x8xf32>
+  %all = arith.addi %T, %c2 : index
+  %rows0 = tensor.empty(%all) : tensor<?x8xf32>
+  %rows1 = tensor.insert_slice %past into %rows0[0, 0] [2, 8] [1, 1] : tensor<2x8xf32> into tensor<?x8xf32>
+  %rows = tensor.insert_slice %x into %rows1[2, 0] [%T, 8] [1, 1] : tensor<?x8xf32> into tensor<?x8xf32>
+  %k = linalg.generic {indexing_maps = [affine_map<(t, d, w) -> (t + w, d)>, affine_map<(t, d, w) -> (w, d)>, affine_map<(t, d, w) -> (t, d)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%rows, %w : tensor<?x8xf32>, tensor<3x8xf32>) outs(%e : tensor<?x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %acc: f32):
+    %p = arith.mulf %a, %b : f32
+    %q = arith.addf %acc, %p : f32
+    linalg.yield %q : f32
+  } -> tensor<?x8xf32>
+  %r:2 = linattn.recurrence [time]
+      ins(%k via #vec : tensor<?x8xf32> as %kt : tensor<8xf32>)
+      outs(%o via #vec : tensor<?x8xf32>)
+      states(%s via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %S : tensor<8x8xf32>) {
+    %S1 = linattn.write %S at %kt along 0 value %kt : tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>
+    linattn.yield %kt, %S1 : tensor<8xf32>, tensor<8x8xf32>
   }
   return %r#0, %r#1 : tensor<?x8xf32>, tensor<8x8xf32>
 }
