@@ -73,8 +73,7 @@ void measureRound(Measured &measured, bool cpuTime, benchmark::State &bench) {
   if (current != &measured) {
     current = &measured;
     problem.reset(); // before the next one takes its memory
-    problem =
-        measured.row.op == "scan" ? makeScanProblem(measured.row) : makeHeadsProblem(measured.row);
+    problem = makeProblem(measured.row);
     measured.error = problem->check();
     measured.operations = problem->minimalOperations();
     measured.bytes = problem->minimalBytes();
@@ -156,7 +155,8 @@ public:
   }
 
 private:
-  /// Time per token of neighbouring lengths: growth, tails and packed sequences.
+  /// Time per token of neighbouring lengths (growth, tails and packed sequences), and of a block to
+  /// that of its recurrence.
   void printRatios() const {
     auto tokensPerSecond = [&](const Row &row) {
       auto measured = rows.find(row.name());
@@ -168,6 +168,14 @@ private:
       Row other = measured.row;
       if (other.threads > 1 || other.plan != "default")
         continue;
+      if (other.op == "gdn-block") {
+        other.op = "gdn";
+        double rate = tokensPerSecond(measured.row), bareRate = tokensPerSecond(other);
+        if (rate > 0 && bareRate > 0)
+          std::printf("%s: time per token %.2f of that of the recurrence alone\n", name.c_str(),
+                      bareRate / rate);
+        continue;
+      }
       for (auto [T, base] : {std::pair(65536, 4096), {63, 64}, {65, 64}, {2047, 2048}, {32, 64}}) {
         if (other.T != T)
           continue;

@@ -21,6 +21,12 @@ float toFloat(uint16_t half) {
   return value;
 }
 
+std::unique_ptr<Problem> makeProblem(const Row &row) {
+  if (row.op == "scan")
+    return makeScanProblem(row);
+  return row.op == "gdn-block" ? makeBlockProblem(row) : makeHeadsProblem(row);
+}
+
 Problem::Problem(const Row &row)
     : row(row), out(row.B * row.T * row.H * row.V), program(findProgram(row)) {
   for (Array<float> *array : {&state, &initialState, &scratch})
@@ -54,6 +60,8 @@ void Problem::runCompiled() {
     return call(program->function, results, descriptors, std::make_index_sequence<8>());
   case 9:
     return call(program->function, results, descriptors, std::make_index_sequence<9>());
+  case 14:
+    return call(program->function, results, descriptors, std::make_index_sequence<14>());
   default:
     std::abort();
   }

@@ -63,6 +63,10 @@ private:
 
 float toFloat(uint16_t half);
 
+/// The problem of the row's operator.
+std::unique_ptr<Problem> makeProblem(const Row &row);
+
+std::unique_ptr<Problem> makeBlockProblem(const Row &row);
 std::unique_ptr<Problem> makeHeadsProblem(const Row &row);
 std::unique_ptr<Problem> makeScanProblem(const Row &row);
 

@@ -17,7 +17,7 @@ extern "C" {
 const Program *findProgram(const Row &row) {
   static const Program programs[] = {
 #define PROGRAM(function, op, dtype, size, plan, packed)                                           \
-  {#op, #dtype, size, #plan, packed, &_mlir_ciface_##function},
+  {op, #dtype, size, #plan, packed, &_mlir_ciface_##function},
 #include "Programs.inc"
 #undef PROGRAM
   };
@@ -52,6 +52,8 @@ std::vector<Row> makeRows() {
   }
   for (const char *op : {"scalar", "gla", "gdn"})
     add(op, 1, 1, 256, 64);
+  add("gdn-block", 1, 16, 2048); // with what surrounds the recurrence
+  add("gdn-block", 1, 1, 256);
   rows.push_back({"scan", "f32", 1, 1, 2048, 16, 2048, 1, "default", false, quick});
   for (const char *op : few) {
     for (int64_t T : {1, 4, 16, 64}) // decode: the state from memory

@@ -10,12 +10,25 @@ offsets (packed), the output, the state; of the scan x, dt, A, B, C, d, the outp
     kda      X = diag(exp(g)) S,  S = X + k beta (v - X^T k)^T
     rwkv7    S = diag(exp(g)) S + b (S^T a)^T + k v^T      diagonal plus rank 1 (DPLR)
 
-with o = S^T q, and for 2048 channels with a state of `size` entries each
+with o = S^T q; a whole block, in ops on tensors around the recurrence of gdn (arguments: q, k, v, their weights, a, b, a_log,
+dt_bias, z, norm, the output, the state):
+
+    gdn-block  q, k, v = silu(conv4(q)), ..;  q, k = l2norm(q), l2norm(k);  g = -exp(a_log) softplus(a + dt_bias);
+               beta = sigmoid(b);  o = rmsnorm(o) norm silu(z)
+
+and for 2048 channels with a state of `size` entries each
 
     scan     h = exp(dt A) h + (dt x) B^T,  y = h C + d x  one decay per entry
 """
 
 import argparse
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "python"))
+
+from linattn.blocks import gated_delta_net_tensors
+from linattn.tensor_programs import TensorProgram
 
 SCAN = """\
 #token = affine_map<(t, d) -> (t, d)>
@@ -50,10 +63,25 @@ func.func @FUNCTION(%x: tensor<?x2048xf32>, %dt: tensor<?x2048xf32>, %a: tensor<
 }"""
 
 
+def print_block(function, size):
+    program = TensorProgram(d=size, v=size, w=4)
+    qkv = [program.argument(name, "bth" + dim) for name, dim in zip("qkv", "ddv")]
+    weights = [program.argument("w" + name, "wh" + dim) for name, dim in zip("qkv", "ddv")]
+    a, b = (program.argument(name, "bth") for name in "ab")
+    a_log, dt_bias = (program.argument(name, "h") for name in ("a_log", "dt_bias"))
+    z, norm = program.argument("z", "bthv"), program.argument("norm", "v")
+    out, state = program.argument("out", "bthv"), program.argument("state", "bhdv")
+    q, k, v = (program.each(x.dims, lambda e, y: e.silu(y),
+                            program.convolve(program.behind_zeros(x, 3), weight))
+               for x, weight in zip(qkv, weights))
+    results = gated_delta_net_tensors(program, q, k, v, a, b, a_log, dt_bias, z, norm, state, out=out)
+    print(program.function(function, results, " attributes {llvm.emit_c_interface}"))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("function", help="its name")
-    parser.add_argument("operator", choices=["scalar", "gla", "gdn", "kda", "rwkv7", "scan"])
+    parser.add_argument("operator", choices=["scalar", "gla", "gdn", "kda", "rwkv7", "gdn-block", "scan"])
     parser.add_argument("--dtype", default="f32", choices=["f32", "bf16"], help="of q, k, v, a, b and the output")
     parser.add_argument("--size", type=int, default=128, help="K = V")
     parser.add_argument("--plan", help="parameters of #linattn.plan; default: what the pipeline chooses")
@@ -61,6 +89,10 @@ def main():
     args = parser.parse_args()
     if args.operator == "scan":
         print(SCAN.replace("FUNCTION", args.function).replace("xNx", f"x{args.size}x").replace("<Nx", f"<{args.size}x"))
+        return
+
+    if args.operator == "gdn-block":
+        print_block(args.function, args.size)
         return
 
     size, dtype = args.size, args.dtype

@@ -24,6 +24,8 @@ using namespace mlir::linattn;
 
 /// Tensors: the recurrence as loops, its step ops and elementwise ops as few linalg nests.
 static void addLoopPasses(OpPassManager &pm, const CpuPipelineOptions &options) {
+  if (options.fuse)
+    pm.addPass(createFusePass());
   pm.addPass(createSplitValuePass({options.valueTile}));
   if (options.chunk > 0)
     pm.addPass(createChunkPass({Strategy::chunk, options.chunk, options.subchunk,

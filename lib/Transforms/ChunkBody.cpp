@@ -90,6 +90,8 @@ LogicalResult ChunkBody::get(Value value) {
   }
   if (failed(getUsed(def, [&](Value used) { return get(used); })))
     return failure();
+  if (lifting.contains(value)) // a row of a shift
+    return success();
   if (succeeded(liftOp(builder, def, lifting)))
     return success();
   culprit = def;

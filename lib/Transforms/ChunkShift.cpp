@@ -83,6 +83,21 @@ struct Line {
 
 } // namespace
 
+/// The row of a window that an op takes, if that is all it does.
+static std::optional<int64_t> getRow(Operation *op) {
+  if (auto extract = dyn_cast<tensor::ExtractOp>(op); extract && extract.getIndices().size() == 1)
+    return getConstantIntValue(extract.getIndices()[0]);
+  auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
+  if (!slice || slice.getType() != RankedTensorType::Builder(slice.getSourceType()).dropDim(0) ||
+      !slice.hasUnitStride())
+    return std::nullopt;
+  SmallVector<OpFoldResult> offsets = slice.getMixedOffsets();
+  for (OpFoldResult offset : llvm::drop_begin(offsets))
+    if (!isConstantIntValue(offset, 0))
+      return std::nullopt;
+  return getConstantIntValue(offsets[0]);
+}
+
 LogicalResult ChunkBody::shift(Solved &solved) {
   if (solved.isReady)
     return success();
@@ -117,6 +132,13 @@ LogicalResult ChunkBody::shift(Solved &solved) {
                     ? line.windows(rows, width)
                     : line.extract(lifting.getLiftedType(stateType), builder.getIndexAttr(0), rows);
   lifting.setLifted(token.getStateArgs()[info.index], found);
+  // Who reads one row of the window finds those of all tokens as they lie in the line.
+  if (info.isWindow)
+    for (Operation *user : token.getStateArgs()[info.index].getUsers())
+      if (std::optional<int64_t> row = getRow(user))
+        lifting.setLifted(user->getResult(0),
+                          line.extract(lifting.getLiftedType(user->getResult(0).getType()),
+                                       builder.getIndexAttr(*row), rows));
   solved.after = line.extract(stateType, last, width);
   solved.isReady = true;
   return success();

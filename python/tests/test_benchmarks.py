@@ -42,7 +42,7 @@ def test_columns_and_rows(table):
     assert found == ({(op, "256", "128", "128") for op in ["scalar", "gla", "gdn", "kda", "rwkv7"]}
                      | {(op, "256", "64", "64") for op in ["scalar", "gla", "gdn"]}
                      | {(op, "63", "128", "128") for op in ["scalar", "gdn"]}
-                     | {("scan", "2048", "16", "2048")})
+                     | {("gdn-block", "256", "128", "128"), ("scan", "2048", "16", "2048")})
     assert len(rows) == len(found)
     for row in rows:
         assert (row["dtype"], row["B"], row["H"], row["threads"], row["plan"]) == ("f32", "1", "1", "1", "default")

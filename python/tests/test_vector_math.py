@@ -34,3 +34,23 @@ def test_accuracy(name, tmp_path):
     assert np.array_equal(got[special].astype(np.float32), single[special], equal_nan=True)
     ulps = np.abs(got[~special] - want[~special]) / np.spacing(np.abs(single[~special]))
     assert ulps.max() < 4
+
+
+def test_logistic(tmp_path):
+    """1 / (1 + e^-x) without a division; from -87 on down it stays at 2^-126 instead of 0."""
+    extremes = [-np.inf, -104, -88.8, -87.4, -87.3, -0.0, 0, 88.7, 200, np.inf, np.nan]
+    x = np.concatenate([np.linspace(-90, 90, 2000), extremes]).astype(np.float32)
+    file = tmp_path / "f.mlir"
+    type = f"tensor<{x.size}xf32>"
+    file.write_text(f"""func.func @f(%x: {type}) -> {type} {{
+      %one = arith.constant dense<1.0> : {type}
+      %n = arith.negf %x : {type}
+      %e = math.exp %n : {type}
+      %d = arith.addf %one, %e : {type}
+      %y = arith.divf %one, %d : {type}
+      return %y : {type}
+    }}""")
+    got = runner.run(file, [("f32", x)]).results[0]
+    want = 1 / (1 + np.exp(np.minimum(-x.astype(np.float64), 700)))
+    assert np.isnan(got[-1]) and np.isfinite(got[:-1]).all()
+    assert (np.abs(got - want)[:-1] <= 4 * np.spacing(want[:-1].astype(np.float32)) + 2.0**-126).all()

@@ -38,3 +38,23 @@ func.func @near_zero(%x: f32, %y: f64, %z: vector<16xf32>) -> (f32, f64, vector<
   %v = math.expm1 %z : vector<16xf32>
   return %e, %l, %v : f32, f64, vector<16xf32>
 }
+
+// A division by 1 + e^y may be an estimate of the reciprocal, which needs a finite divisor; others
+// may not.
+// CHECK-LABEL: func.func @logistic(
+// CHECK:         %[[SUM:.+]] = arith.addf %{{.+}} : vector<16xf32>
+// CHECK-NEXT:    %[[LIMIT:.+]] = arith.constant dense<8.50705917E+37>
+// CHECK:         %[[BEYOND:.+]] = arith.cmpf olt, %[[LIMIT]], %[[SUM]]
+// CHECK:         %[[FINITE:.+]] = arith.select %[[BEYOND]], %[[LIMIT]], %[[SUM]]
+// CHECK:         %[[ONE:.+]] = arith.constant dense<1.000000e+00>
+// CHECK:         %[[R:.+]] = arith.divf %[[ONE]], %[[FINITE]] fastmath<ninf,arcp,contract>
+// CHECK:         arith.mulf %{{.+}}, %[[R]]
+// CHECK:         arith.divf %{{.+}}, %{{.+}} : vector<16xf32>
+func.func @logistic(%x: vector<16xf32>, %y: vector<16xf32>) -> (vector<16xf32>, vector<16xf32>) {
+  %one = arith.constant dense<1.0> : vector<16xf32>
+  %e = math.exp %x : vector<16xf32>
+  %d = arith.addf %e, %one : vector<16xf32>
+  %s = arith.divf %y, %d : vector<16xf32>
+  %t = arith.divf %y, %x : vector<16xf32>
+  return %s, %t : vector<16xf32>, vector<16xf32>
+}

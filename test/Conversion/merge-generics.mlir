@@ -129,3 +129,34 @@ func.func @two_sums_apart(%s: tensor<8x32xf32>, %w: tensor<4x8xf32>, %u: tensor<
   } -> tensor<8x32xf32>
   return %1, %2 : tensor<8x32xf32>, tensor<8x32xf32>
 }
+
+// All indices of a loop are below its extent.
+// CHECK-LABEL: func.func @all_rows(
+// CHECK:         arith.mulf
+// CHECK-NEXT:    linalg.yield
+// CHECK:         arith.select
+// CHECK-NOT:     arith.select
+// CHECK:         return
+func.func @all_rows(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %four = arith.constant 4 : index
+  %e = tensor.empty() : tensor<4x8xf32>
+  %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %i = linalg.index 0 : index
+    %c = arith.cmpi slt, %i, %four : index
+    %p = arith.mulf %in, %in : f32
+    %s = arith.select %c, %p, %zero : f32
+    linalg.yield %s : f32
+  } -> tensor<4x8xf32>
+  %f = tensor.empty() : tensor<8xf32>
+  %z = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%f : tensor<8xf32>) {
+  ^bb0(%out: f32):
+    %i = linalg.index 0 : index
+    %c = arith.cmpi slt, %i, %four : index
+    %one = arith.constant 1.0 : f32
+    %s = arith.select %c, %one, %zero : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  return %y, %z : tensor<4x8xf32>, tensor<8xf32>
+}

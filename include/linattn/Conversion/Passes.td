@@ -151,7 +151,8 @@ def ApproximateMathPass : Pass<"linattn-approximate-math", "::mlir::ModuleOp"> {
   let summary = "Polynomials for exp, expm1, log, log1p and tanh of f32 vectors";
   let description = [{
     Upstream's polynomials, for vectors only: on a vector, a call of the C library for every lane costs more than ten times as much. Functions of scalars and of
-    f64 vectors stay calls; expm1 and log1p become calls here, because later lowerings would compute e^x - 1 and log(1 + x).
+    f64 vectors stay calls; expm1 and log1p become calls here, because later lowerings would compute e^x - 1 and log(1 + x). A division by 1 + e^y becomes one that
+    a target may do by an estimate of the reciprocal and a Newton step, to a few units in the last place; below 2^-126 it stays there.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
 }

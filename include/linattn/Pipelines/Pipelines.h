@@ -25,6 +25,9 @@ struct CpuPipelineOptions : PassPipelineOptions<CpuPipelineOptions> {
   Option<int64_t> subchunk{*this, "subchunk",
                            llvm::cl::desc("Rows per diagonal block of solves and brackets"),
                            llvm::cl::init(8)};
+  Option<bool> fuse{*this, "fuse",
+                    llvm::cl::desc("Move what surrounds recurrences into their bodies"),
+                    llvm::cl::init(true)};
   Option<int64_t> valueTile{
       *this, "value-tile",
       llvm::cl::desc("Value columns per task where the op has no plan and the body allows it; more "

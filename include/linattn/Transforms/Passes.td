@@ -53,6 +53,38 @@ def ChunkPass : Pass<"linattn-chunk"> {
                            "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def FusePass : Pass<"linattn-fuse"> {
+  let summary = "Move what surrounds a recurrence into its body";
+  let description = [{
+    A recurrence reads its inputs once and writes its outs once; what is computed before and behind it in ops of their own reads and writes them again. This pass
+    makes such ops a part of the body, where `linattn-chunk` lifts them to chunks:
+
+    - *producers* of inputs: elementwise and linalg ops, also with sums over what one token has (feature maps, gates, norms), and reshapes, slices, transpositions,
+      which only change the indexing map;
+    - *the tokens before*: a convolution over time or a token shift reads them from a sequence with rows in front (`tensor.pad`, or `tensor.concat` with the rows
+      that the call before left). They become a state that keeps the last tokens. Slices of such a sequence, for the next call, are taken from its parts;
+    - *consumers* of outs: elementwise and linalg ops on what one token has (output norms and gates, skip terms, conversions), and reshapes.
+
+    Left outside, with a remark (`--remarks-filter=linattn-fuse`), is what mixes tokens or points of the parallel dims, products with matrices (projections), what
+    somebody else needs, too, and what more than `max-recompute` points of the parallel dims share.
+
+    Before:
+    ```mlir
+    %k = linalg.generic ... ins(%x : tensor<?x?x4x64xf32>) { math.exp }
+    %o, %sT = linattn.recurrence [parallel, time, parallel] ins(%k via #tok : tensor<?x?x4x64xf32> as %kt : tensor<64xf32>, ...) ... {
+    ```
+    After:
+    ```mlir
+    %o, %sT = linattn.recurrence [parallel, time, parallel] ins(%x via #tok : tensor<?x?x4x64xf32> as %xt : tensor<64xf32>, ...) ... {
+      %kt = linalg.generic ... ins(%xt : tensor<64xf32>) { math.exp }
+    ```
+  }];
+  let options = [
+    Option<"maxRecompute", "max-recompute", "int64_t", /*default=*/"4",
+           "How many points of the parallel dims may compute what they share (heads that use one key); 0: any number">];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def SplitValuePass : Pass<"linattn-split-value"> {
   let summary = "Make the value columns of recurrences a parallel dim over tiles";
   let description = [{

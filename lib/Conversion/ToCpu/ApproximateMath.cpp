@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace mlir::linattn {
@@ -79,14 +80,55 @@ struct ExpOfVector : OpRewritePattern<math::ExpOp> {
   }
 };
 
+/// x / (1 + e^y): by way of an estimate of the reciprocal and a Newton step, where the target has
+/// one, in a fraction of the time of a division. The step makes NaN of infinity, so the divisor
+/// stops before.
+struct LogisticOfVector : OpRewritePattern<arith::DivFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::DivFOp op, PatternRewriter &rewriter) const override {
+    auto type = dyn_cast<VectorType>(op.getType());
+    auto divisor = op.getRhs().getDefiningOp<arith::AddFOp>();
+    if (!type || !type.getElementType().isF32() || !isLogisticDivisor(divisor))
+      return rewriter.notifyMatchFailure(op, "not a logistic function of a vector of f32");
+    Location loc = op.getLoc();
+    Value limit = arith::ConstantOp::create(
+        rewriter, loc, DenseElementsAttr::get(type, rewriter.getF32FloatAttr(0x1p126f)));
+    // NaN stays.
+    Value beyond = arith::CmpFOp::create(rewriter, loc, arith::CmpFPredicate::OLT, limit, divisor);
+    Value finite = arith::SelectOp::create(rewriter, loc, beyond, limit, divisor);
+    Value one = arith::ConstantOp::create(
+        rewriter, loc, DenseElementsAttr::get(type, rewriter.getF32FloatAttr(1)));
+    Value reciprocal = arith::DivFOp::create(
+        rewriter, loc, one, finite,
+        arith::FastMathFlags::arcp | arith::FastMathFlags::ninf | arith::FastMathFlags::contract);
+    rewriter.replaceOpWithNewOp<arith::MulFOp>(op, op.getLhs(), reciprocal);
+    return success();
+  }
+
+  /// 1 + e^y, in any order.
+  static bool isLogisticDivisor(arith::AddFOp sum) {
+    if (!sum)
+      return false;
+    auto isOne = [](Value value) {
+      if (auto broadcast = value.getDefiningOp<vector::BroadcastOp>())
+        value = broadcast.getSource();
+      return matchPattern(value, m_OneFloat());
+    };
+    return (isOne(sum.getLhs()) && sum.getRhs().getDefiningOp<math::ExpOp>()) ||
+           (isOne(sum.getRhs()) && sum.getLhs().getDefiningOp<math::ExpOp>());
+  }
+};
+
 struct ApproximateMath : linattn::impl::ApproximateMathPassBase<ApproximateMath> {
   void runOnOperation() override {
     // Those whose polynomials are as accurate as the numerics contract needs, to a few units in the
     // last place of f32. Scalars stay calls: one call costs less than one vector polynomial.
     // Upstream lowers expm1 and log1p to e^x - 1 and log(1 + x), which near 0 have no digits left:
     // without a polynomial they become calls here.
-    SmallVector<Operation *> vectors, calls;
+    SmallVector<Operation *> divisions, vectors, calls;
     getOperation()->walk([&](Operation *op) {
+      if (isa<arith::DivFOp>(op))
+        divisions.push_back(op);
       if (!isa<math::ExpOp, math::ExpM1Op, math::LogOp, math::Log1pOp, math::TanhOp>(op))
         return;
       auto type = dyn_cast<VectorType>(op->getResult(0).getType());
@@ -95,7 +137,9 @@ struct ApproximateMath : linattn::impl::ApproximateMathPassBase<ApproximateMath>
       else if (isa<math::ExpM1Op, math::Log1pOp>(op))
         calls.push_back(op);
     });
-    RewritePatternSet polynomials(&getContext()), library(&getContext());
+    RewritePatternSet logistic(&getContext()), polynomials(&getContext()), library(&getContext());
+    logistic.add<LogisticOfVector>(&getContext());
+    applyTo(divisions, std::move(logistic)); // while exponentials are still to be seen
     polynomials.add<ExpOfVector>(&getContext(), /*benefit=*/2);
     populateMathPolynomialApproximationPatterns(polynomials, [](StringRef) { return true; });
     populateMathToLibmConversionPatterns(library);

@@ -290,6 +290,26 @@ struct BroadcastToGeneric : OpRewritePattern<linalg::BroadcastOp> {
   }
 };
 
+/// Comparisons of a loop's index with what no index reaches: the rows of a chunk that has all its
+/// tokens are all alive.
+struct FoldIndexComparison : OpRewritePattern<arith::CmpIOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::CmpIOp op, PatternRewriter &rewriter) const override {
+    auto index = op.getLhs().getDefiningOp<linalg::IndexOp>();
+    std::optional<int64_t> limit = getConstantIntValue(op.getRhs());
+    bool isBelow = op.getPredicate() == arith::CmpIPredicate::slt ||
+                   op.getPredicate() == arith::CmpIPredicate::ult;
+    if (!index || !limit || !isBelow)
+      return rewriter.notifyMatchFailure(op, "not an index below a constant");
+    auto loops = cast<linalg::LinalgOp>(index->getParentOp());
+    int64_t extent = loops.getStaticLoopRanges()[index.getDim()];
+    if (ShapedType::isDynamic(extent) || extent > *limit)
+      return rewriter.notifyMatchFailure(op, "some index is not below");
+    rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, rewriter.getBoolAttr(true));
+    return success();
+  }
+};
+
 struct MergeGenerics : linattn::impl::MergeGenericsPassBase<MergeGenerics> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
@@ -302,7 +322,7 @@ struct MergeGenerics : linattn::impl::MergeGenericsPassBase<MergeGenerics> {
 } // namespace
 
 void mlir::linattn::populateMergeGenericsPatterns(RewritePatternSet &patterns) {
-  patterns.add<BroadcastToGeneric, MergeIntoConsumer, MergeSums, SplatToGeneric>(
+  patterns.add<BroadcastToGeneric, FoldIndexComparison, MergeIntoConsumer, MergeSums, SplatToGeneric>(
       patterns.getContext());
   // Elementwise ops into their consumers, but never into a loop or a larger iteration space, which
   // would compute the exponential of a decay once per token or per entry of the state.

@@ -90,8 +90,8 @@ RowEmitter::RowEmitter(RewriterBase &rewriter, GenericOp op, GenericOp first, un
     : rewriter(rewriter), op(op), first(first), loc(op.getLoc()), rowDim(rowDim),
       tile(getTile(op, rowDim, options)), blockDim(getBlockDim(op, rowDim)),
       block(options.target.vectorRegisters / 4),
-      dotLanes(options.bf16Dot && multipliesPairs(op) ? options.target.vectorBits / 32 : 0),
-      limitsUnrolling(options.target.vectorRegisters < 32), hasMasks(options.target.hasMasks) {}
+      limitsUnrolling(options.target.vectorRegisters < 32), hasMasks(options.target.hasMasks),
+      dotLanes(options.bf16Dot && multipliesPairs(op) ? options.target.vectorBits / 32 : 0) {}
 
 //===----------------------------------------------------------------------------------------------===//
 // What has a vector form
