@@ -63,11 +63,12 @@ static int64_t getTile(GenericOp op, unsigned rowDim, const VectorizeOptions &op
       if (type.isIntOrFloat())
         bits = std::max<int64_t>(bits, type.getIntOrFloatBitWidth());
   });
-  // A block of rows has 16 sums; fewer rows have more vectors each.
+  // The sums of a block of rows fill half of the registers; fewer rows have more vectors each.
   int64_t registers = options.unroll;
   if (std::optional<unsigned> blockDim = getBlockDim(op, rowDim)) {
     int64_t rows = op.getStaticLoopRanges()[*blockDim];
-    registers = std::min<int64_t>(registers, rows > 4 || ShapedType::isDynamic(rows) ? 2 : 4);
+    bool isHalf = ShapedType::isStatic(rows) && rows <= options.target.vectorRegisters / 8;
+    registers = std::min<int64_t>(registers, isHalf ? 4 : 2);
   }
   // Rows that stay in registers, and those that come and go with an entry of the innermost loop.
   int64_t rows = llvm::count_if(op.getIndexingMapsArray(), [&](AffineMap map) {
@@ -301,7 +302,7 @@ Value RowEmitter::getMultiple(Value extent, int64_t step) {
 /// needs a register for each row of the right operand.
 static Attribute getUnrollLimit(Builder &builder) {
   MLIRContext *context = builder.getContext();
-  auto unroll = LLVM::LoopUnrollAttr::get(context, {}, /*count=*/builder.getI32IntegerAttr(4), {},
+  auto unroll = LLVM::LoopUnrollAttr::get(context, {}, /*count=*/builder.getI32IntegerAttr(2), {},
                                           {}, {}, {}, {});
   return LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, unroll, {}, {}, {}, {}, {}, {}, {}, {},
                                        {}, {}, {});
