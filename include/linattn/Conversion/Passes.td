@@ -127,7 +127,8 @@ def PrefetchRowsPass : Pass<"linattn-prefetch-rows"> {
   let summary = "Fetch the rows of the next step while this one is computed";
   let description = [{
     For every `scf.for` that takes several rows of a buffer per step: prefetches the rows of the next step, a few cache lines in each iteration of the loops
-    inside. The rows of one head lie a whole token apart, where hardware does not fetch ahead.
+    inside. The rows of one head lie a whole token apart, where hardware does not fetch ahead. In the last step, the state that lies behind this head's in memory
+    is prefetched as well, if a step makes more than one pass over a state.
 
     Before:
     ```mlir

@@ -48,7 +48,7 @@ def ChunkPass : Pass<"linattn-chunk"> {
              clEnumValN(::mlir::linattn::OperandPrecision::bf16, "bf16", "to bf16, but for what a later write depends on"),
              clEnumValN(::mlir::linattn::OperandPrecision::all_bf16, "all_bf16", "to bf16, but for the solve"))}]>,
     Option<"splitTail", "split-tail", "bool", /*default=*/"false",
-           "Run the last tokens, which fill no chunk, token by token in a recurrence of their own, where operands can be cut along time">];
+           "Run the last tokens, which fill no chunk, in recurrences of their own where operands can be cut along time: 4 at once, then one by one">];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
                            "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }
