@@ -182,8 +182,9 @@ def DeallocateLocalBuffersPass : Pass<"linattn-deallocate-local-buffers"> {
   let description = [{
     After bufferisation: inserts a `memref.dealloc` for every `memref.alloc` whose buffer does not leave its block. Buffers that a function returns belong to the
     caller. Unlike upstream's ownership-based deallocation this never copies an argument that a function returns, which a state updated in place is.
+    Buffers beside a loop that alone uses them are made only if the loop runs: a call with few tokens does not pay for the buffers of whole chunks.
   }];
-  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 
 def OutlineParallelBodiesPass : Pass<"linattn-outline-parallel-bodies", "::mlir::ModuleOp"> {

@@ -17,11 +17,10 @@ class OpPassManager;
 namespace mlir::linattn {
 
 struct CpuPipelineOptions : PassPipelineOptions<CpuPipelineOptions> {
-  Option<int64_t> chunk{
-      *this, "chunk",
-      llvm::cl::desc(
-          "Tokens per chunk where the op has no plan; fewer run 4 at once, then one by one. 0: no chunks"),
-      llvm::cl::init(8)};
+  Option<int64_t> chunk{*this, "chunk",
+                        llvm::cl::desc("Tokens per chunk where the op has no plan; fewer run 4 at "
+                                       "once, then one by one. 0: no chunks"),
+                        llvm::cl::init(8)};
   Option<int64_t> subchunk{*this, "subchunk",
                            llvm::cl::desc("Rows per diagonal block of solves and brackets"),
                            llvm::cl::init(8)};

@@ -298,7 +298,12 @@ static void prefetchStates(RewriterBase &rewriter, Block *block) {
     });
   };
   SmallVector<scf::ForOp> times;
-  llvm::copy_if(block->getOps<scf::ForOp>(), std::back_inserter(times), isTime);
+  auto addTimes = [&](Block *loops) {
+    llvm::copy_if(loops->getOps<scf::ForOp>(), std::back_inserter(times), isTime);
+  };
+  addTimes(block);
+  for (auto branch : block->getOps<scf::IfOp>()) // if there are steps at all
+    addTimes(branch.thenBlock());
   for (scf::ForOp time : times) {
     rewriter.setInsertionPointToStart(time.getBody());
     Value next =
@@ -319,8 +324,9 @@ struct PrefetchRows : linattn::impl::PrefetchRowsPassBase<PrefetchRows> {
       // One row, as a token takes, comes with those of the tokens before.
       if (getConstantIntValue(loop.getStep()).value_or(1) > 1)
         loops.push_back(loop);
+      auto branch = dyn_cast<scf::IfOp>(loop->getParentOp());
       if (!loop->getParentOfType<scf::ForOp>())
-        heads.insert(loop->getBlock());
+        heads.insert(branch ? branch->getBlock() : loop->getBlock());
     });
     for (scf::ForOp loop : loops)
       (void)prefetchRows(rewriter, loop);
