@@ -62,7 +62,7 @@ class Call:
     """Calls the function; most: the most bytes that one call so far had allocated at a time."""
 
     def __init__(self, library):
-        self.library = library
+        self.compiled = library
 
     def __call__(self, inputs, offsets, states):
         arrays = [np.ascontiguousarray(x, np.float32) for x in inputs]
@@ -72,13 +72,13 @@ class Call:
         descriptors = [np.array([x.ctypes.data, x.ctypes.data, 0, *x.shape, *(s // x.itemsize for s in x.strides)],
                                 np.int64) for x in arrays]
         results = np.zeros(64, np.int64)
-        self.library._mlir_ciface_f(*[ctypes.c_void_p(x.ctypes.data) for x in (results, *descriptors)])
-        assert self.library.bytes_now() == 0 and results[1] == out.ctypes.data
+        self.compiled._mlir_ciface_f(*[ctypes.c_void_p(x.ctypes.data) for x in (results, *descriptors)])
+        assert self.compiled.bytes_now() == 0 and results[1] == out.ctypes.data
         return out, states
 
     @property
     def most(self):
-        return self.library.most_bytes()
+        return self.compiled.most_bytes()
 
 
 def make(tokens, seed):
