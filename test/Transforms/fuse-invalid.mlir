@@ -391,3 +391,55 @@ func.func @torn_slices(%v: tensor<?x8xf32>, %o: tensor<?x8xf32>, %s: tensor<8x8x
   %z = tensor.collapse_shape %y [[0, 1, 2]] : tensor<?x2x4xf32> into tensor<?xf32>
   return %z, %r#1 : tensor<?xf32>, tensor<8x8xf32>
 }
+
+func.func @side_effects(%a: tensor<?x8xf32>, %o: tensor<?x8xf32>, %s: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // expected-remark @below {{its region has side effects}}
+  %k = linalg.generic {indexing_maps = [affine_map<(t, d) -> (t, d)>, affine_map<(t, d) -> (t, d)>], iterator_types = ["parallel", "parallel"]}
+      ins(%a : tensor<?x8xf32>) outs(%o : tensor<?x8xf32>) {
+  ^bb0(%x: f32, %out: f32):
+    vector.print %x : f32
+    %y = math.exp %x : f32
+    linalg.yield %y : f32
+  } -> tensor<?x8xf32>
+  %r = linattn.recurrence [time]
+      ins(%k via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %kt : tensor<8xf32>)
+      states(%s via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %S : tensor<8x8xf32>) {
+    %S1 = linattn.write %S at %kt along 0 value %kt : tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>
+    linattn.yield %S1 : tensor<8x8xf32>
+  }
+  return %r : tensor<8x8xf32>
+}
+
+func.func @written_into(%v: tensor<?x8xf32>, %o: tensor<?x8xf32>, %s: tensor<8x8xf32>) -> (tensor<?x8xf32>, tensor<8x8xf32>) {
+  %r:2 = linattn.recurrence [time]
+      ins(%v via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %vt : tensor<8xf32>)
+      outs(%o via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32>)
+      states(%s via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %S : tensor<8x8xf32>) {
+    %S1 = linattn.write %S at %vt along 0 value %vt : tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>
+    linattn.yield %vt, %S1 : tensor<8xf32>, tensor<8x8xf32>
+  }
+  // expected-remark @below {{it writes into the tensor}}
+  %y = linalg.exp ins(%v : tensor<?x8xf32>) outs(%r#0 : tensor<?x8xf32>) -> tensor<?x8xf32>
+  return %y, %r#1 : tensor<?x8xf32>, tensor<8x8xf32>
+}
+
+// Diagonals of a matrix.
+func.func @no_slice(%v: tensor<?x8xf32>, %w: tensor<8x15xf32>, %u: tensor<8xf32>, %o: tensor<?x8xf32>, %s: tensor<8x8xf32>) -> (tensor<?x8xf32>, tensor<8x8xf32>) {
+  %r:2 = linattn.recurrence [time]
+      ins(%v via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32> as %vt : tensor<8xf32>)
+      outs(%o via affine_map<(t, d) -> (t, d)> : tensor<?x8xf32>)
+      states(%s via affine_map<(t, k, v) -> (k, v)> : tensor<8x8xf32> as %S : tensor<8x8xf32>) {
+    %S1 = linattn.write %S at %vt along 0 value %vt : tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>
+    linattn.yield %vt, %S1 : tensor<8xf32>, tensor<8x8xf32>
+  }
+  // expected-remark @below {{it reads entries that are no slice of a token}}
+  %y = linalg.generic {indexing_maps = [affine_map<(t, d, w) -> (t, d)>, affine_map<(t, d, w) -> (d, d + w)>, affine_map<(t, d, w) -> (w)>, affine_map<(t, d, w) -> (t, d)>],
+                       iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%r#0, %w, %u : tensor<?x8xf32>, tensor<8x15xf32>, tensor<8xf32>) outs(%o : tensor<?x8xf32>) {
+  ^bb0(%x: f32, %z: f32, %c: f32, %out: f32):
+    %p = arith.mulf %x, %z : f32
+    %q = arith.addf %p, %out : f32
+    linalg.yield %q : f32
+  } -> tensor<?x8xf32>
+  return %y, %r#1 : tensor<?x8xf32>, tensor<8x8xf32>
+}
