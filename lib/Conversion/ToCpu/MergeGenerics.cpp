@@ -90,10 +90,11 @@ LogicalResult mlir::linattn::mergeIntoConsumer(RewriterBase &rewriter, GenericOp
   }
   if (dependsOn(consumer, producer))
     return rewriter.notifyMatchFailure(consumer, "depends on the producer in another way, too");
-  for (Operation *user : producer->getUsers())
-    if (user != consumer &&
-        (user->getBlock() != consumer->getBlock() || user->isBeforeInBlock(consumer)))
+  for (Operation *user : producer->getUsers()) {
+    Operation *outer = consumer->getBlock()->findAncestorOpInBlock(*user);
+    if (outer != consumer && outer->isBeforeInBlock(consumer))
       return rewriter.notifyMatchFailure(consumer, "the producer is needed before");
+  }
 
   // Operands: what both read, then what both write; an update in place continues the producer's
   // init.

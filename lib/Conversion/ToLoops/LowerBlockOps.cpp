@@ -15,6 +15,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using namespace mlir::linattn;
@@ -168,6 +169,48 @@ private:
 // Running products
 //===----------------------------------------------------------------------------------------------===//
 
+/// True if `value` is the last of the rows of `matrix`.
+static bool isLastRow(Value value, Value matrix) {
+  auto slice = value.getDefiningOp<tensor::ExtractSliceOp>();
+  return slice && slice.getSource() == matrix && slice.getType().getRank() == 1 &&
+         isConstantIntValue(slice.getMixedOffsets()[0], getType(matrix).getDimSize(0) - 1) &&
+         isConstantIntValue(slice.getMixedSizes()[0], 1) &&
+         isConstantIntValue(slice.getMixedOffsets()[1], 0) &&
+         slice.getType().getDimSize(0) == getType(matrix).getDimSize(1);
+}
+
+/// Channels, first row to last: one pass with the product so far in a row of its own, so that passes
+/// which multiply by the products can be merged with it, and then the products need no memory.
+struct LowerProductOfChannels : OpRewritePattern<RunningProductOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(RunningProductOp op, PatternRewriter &rewriter) const override {
+    RankedTensorType type = op.getFactors().getType();
+    if (op.getReverse() || type.getRank() != 2)
+      return rewriter.notifyMatchFailure(op, "not the products of channels from the first row on");
+    BlockBuilder build(rewriter, op.getLoc(), type.getElementType());
+    AffineMap identity = rewriter.getMultiDimIdentityMap(2);
+    Value empty =
+        tensor::EmptyOp::create(rewriter, op.getLoc(), type.getShape(), type.getElementType());
+    SmallVector<Value> inits{build.filled({type.getDimSize(1)}, 1.0), empty};
+    auto pass = linalg::GenericOp::create(
+        rewriter, op.getLoc(), TypeRange(ValueRange(inits)), op.getFactors(), inits,
+        ArrayRef<AffineMap>{identity, identity.getMinorSubMap(1), identity},
+        ArrayRef<IteratorType>{IteratorType::reduction, IteratorType::parallel},
+        [](OpBuilder &b, Location l, ValueRange args) {
+          Value next = arith::MulFOp::create(b, l, args[1], args[0]);
+          linalg::YieldOp::create(b, l, ValueRange{next, args[1]});
+        });
+    // The product of all rows is what the pass ends with.
+    for (Operation *user : llvm::to_vector(op->getUsers()))
+      for (Operation *product : llvm::to_vector(user->getUsers()))
+        if (isa<arith::MulFOp>(product) && isLastRow(product->getOperand(0), op.getResult()) &&
+            isLastRow(product->getOperand(1), op.getFactors()))
+          rewriter.replaceAllUsesWith(product->getResult(0), pass.getResult(0));
+    rewriter.replaceOp(op, pass.getResult(1));
+    return success();
+  }
+};
+
 struct LowerRunningProduct : OpRewritePattern<RunningProductOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(RunningProductOp op, PatternRewriter &rewriter) const override {
@@ -202,27 +245,55 @@ struct LowerRunningProduct : OpRewritePattern<RunningProductOp> {
 // Brackets
 //===----------------------------------------------------------------------------------------------===//
 
+/// With a decay per channel, brackets of the same writes are made together: the reads of all of them
+/// see a write as it decays from token to token. In the end it is what the new state needs of it.
 struct LowerBracket : OpRewritePattern<BracketOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(BracketOp op, PatternRewriter &rewriter) const override {
-    RankedTensorType type = op.getReads().getType();
-    BlockBuilder build(rewriter, op.getLoc(), type.getElementType());
-    Value decay = op.getDecay();
-    Value result =
-        decay && getType(decay).getRank() == 2
-            ? lowerChannels(build, op, 0, type.getDimSize(0), build.zeros(op.getType().getShape()))
-            : lowerScalars(build, op);
-    if (Value diagonal = op.getDiagonal())
-      result = build.elementwise(op.getType().getShape(), {result, diagonal},
-                                 [&](OpBuilder &b, Value row, Value column, ValueRange args) {
-                                   return build.choose(b, arith::CmpIPredicate::eq, row, column,
-                                                       args[1], args[0]);
-                                 });
-    rewriter.replaceOp(op, result);
+    if (op->use_empty()) { // made with another one
+      rewriter.eraseOp(op);
+      return success();
+    }
+    BlockBuilder build(rewriter, op.getLoc(), op.getType().getElementType());
+    SmallVector<BracketOp> group{op};
+    SmallVector<Value> results;
+    if (Value decay = op.getDecay(); decay && getType(decay).getRank() == 2) {
+      addGroup(rewriter, group);
+      for (size_t i = 0; i < group.size(); ++i)
+        results.push_back(build.zeros(op.getType().getShape()));
+      lowerChannels(build, group, 0, op.getType().getDimSize(0), results);
+    } else {
+      results.push_back(lowerScalars(build, op));
+    }
+    for (auto [bracket, result] : llvm::zip_equal(group, results)) {
+      if (Value diagonal = bracket.getDiagonal()) {
+        rewriter.setInsertionPoint(bracket);
+        result = build.elementwise(bracket.getType().getShape(), {result, diagonal},
+                                   [&](OpBuilder &b, Value row, Value column, ValueRange args) {
+                                     return build.choose(b, arith::CmpIPredicate::eq, row, column,
+                                                         args[1], args[0]);
+                                   });
+      }
+      rewriter.replaceAllUsesWith(bracket, result);
+    }
+    rewriter.eraseOp(op);
     return success();
   }
 
 private:
+  /// Later brackets of the same writes, if what they read can be had before the first.
+  static void addGroup(PatternRewriter &rewriter, SmallVector<BracketOp> &group) {
+    BracketOp first = group.front();
+    for (Operation *user : first.getWrites().getUsers())
+      if (auto other = dyn_cast<BracketOp>(user);
+          other && first->getBlock() == other->getBlock() && first->isBeforeInBlock(other) &&
+          other.getWrites() == first.getWrites() && other.getDecay() == first.getDecay() &&
+          other.getSubchunk() == first.getSubchunk() &&
+          other.getBf16Operands() == first.getBf16Operands() &&
+          succeeded(moveValueDefinitions(rewriter, other.getReads(), first)))
+        group.push_back(other);
+  }
+
   /// One product for all pairs, times the product of the multipliers between them: a running
   /// product down the rows, in which column j takes part from row j + 1 on.
   Value lowerScalars(BlockBuilder &build, BracketOp op) const {
@@ -250,64 +321,113 @@ private:
 
   /// Halves the triangle of rows `[from, to)`: below the border m every pair is a product of a read
   /// moved forward to m and a write moved back to m.
-  Value lowerChannels(BlockBuilder &build, BracketOp op, int64_t from, int64_t to,
-                      Value result) const {
-    if (to - from <= int64_t(op.getSubchunk()))
-      return lowerLeaf(build, op, from, to, result);
+  void lowerChannels(BlockBuilder &build, ArrayRef<BracketOp> group, int64_t from, int64_t to,
+                     MutableArrayRef<Value> results) const {
+    BracketOp first = group.front();
+    if (to - from <= int64_t(first.getSubchunk()))
+      return lowerLeaf(build, group, from, to, results);
     int64_t border = from + llvm::divideCeil(to - from, 2);
-    result = lowerChannels(build, op, from, border, result);
-    result = lowerChannels(build, op, border, to, result);
+    lowerChannels(build, group, from, border, results);
+    lowerChannels(build, group, border, to, results);
     auto scaled = [&](Value rows, int64_t begin, int64_t end, bool reverse) -> Value {
-      Value decay = build.rows(op.getDecay(), begin, end - begin);
+      Value decay = build.rows(first.getDecay(), begin, end - begin);
       Value products = RunningProductOp::create(build.builder, build.loc, decay, reverse);
       return build.multiply(build.rows(rows, begin, end - begin), products);
     };
-    Value block =
-        build.productTransposed(scaled(op.getReads(), border, to, false),
-                                scaled(op.getWrites(), from, border, true), op.getBf16Operands());
-    return build.setBlock(result, block, border, from);
+    Value writes = scaled(first.getWrites(), from, border, true);
+    for (auto [bracket, result] : llvm::zip_equal(group, results)) {
+      BracketOp op = bracket;
+      Value block = build.productTransposed(scaled(op.getReads(), border, to, false), writes,
+                                            op.getBf16Operands());
+      result = build.setBlock(result, block, border, from);
+    }
   }
 
   /// A small triangle pair by pair: each write decays from token to token, and every read behind it
   /// sees it at that moment.
-  Value lowerLeaf(BlockBuilder &build, BracketOp op, int64_t from, int64_t to, Value result) const {
-    Value none = build.zeros({op.getReads().getType().getDimSize(1)});
-    return build.loop(from, to - 1, {result, none}, [&](Value column, ValueRange outer) {
-      SmallVector<Value> inner{outer[0], build.row(op.getWrites(), column)};
-      inner[1] = carry(build.builder, build.loc, inner[1], outer[1]);
-      Value next = arith::AddIOp::create(build.builder, build.loc, column, build.constant(1));
-      return build.loop(next, build.constant(to), inner, [&](Value row, ValueRange carried) {
-        auto [entry, decayed] = dotAndDecay(build, build.row(op.getReads(), row),
-                                            build.row(op.getDecay(), row), carried[1]);
-        Value pairs = tensor::InsertOp::create(build.builder, build.loc, entry, carried[0],
-                                               ValueRange{row, column});
-        return SmallVector<Value>{pairs, decayed};
+  void lowerLeaf(BlockBuilder &build, ArrayRef<BracketOp> group, int64_t from, int64_t to,
+                 MutableArrayRef<Value> results) const {
+    BracketOp first = group.front();
+    ArrayRef<int64_t> shape = first.getWrites().getType().getShape();
+    Operation *atEnd = from == 0 && to == shape[0] ? findMovedToEnd(first) : nullptr;
+    SmallVector<Value> carried(results);
+    carried.push_back(build.zeros({shape[1]})); // of the write at hand
+    if (atEnd)
+      carried.push_back(build.zeros(shape));
+    // The last write meets no read, but is moved to the end as well.
+    carried = build.loop(from, atEnd ? to : to - 1, carried, [&](Value column, ValueRange outer) {
+      SmallVector<Value> next(outer.take_front(group.size() + 1));
+      next.back() = carry(build.builder, build.loc, build.row(first.getWrites(), column),
+                          next.back());
+      Value behind = arith::AddIOp::create(build.builder, build.loc, column, build.constant(1));
+      next = build.loop(behind, build.constant(to), next, [&](Value row, ValueRange inner) {
+        SmallVector<Value> reads;
+        for (BracketOp op : group)
+          reads.push_back(build.row(op.getReads(), row));
+        SmallVector<Value> entries =
+            dotsAndDecay(build, reads, build.row(first.getDecay(), row), inner.back());
+        SmallVector<Value> pairs;
+        for (auto [entry, matrix] : llvm::zip(ArrayRef(entries).drop_back(), inner))
+          pairs.push_back(tensor::InsertOp::create(
+              build.builder, build.loc,
+              tensor::ExtractOp::create(build.builder, build.loc, entry, ValueRange()), matrix,
+              ValueRange{row, column}));
+        pairs.push_back(entries.back());
+        return pairs;
       });
-    })[0];
+      if (atEnd)
+        next.push_back(build.setRow(outer.back(), column, next.back()));
+      return next;
+    });
+    llvm::copy(ArrayRef(carried).take_front(group.size()), results.begin());
+    if (atEnd)
+      atEnd->getResult(0).replaceAllUsesWith(carried.back());
   }
 
-  /// `read . write` and `write * decay`, in one pass.
-  std::pair<Value, Value> dotAndDecay(BlockBuilder &build, Value read, Value decay,
-                                      Value write) const {
+  /// The writes times the multipliers of all tokens behind them, if this is needed after `op`.
+  static Operation *findMovedToEnd(BracketOp op) {
+    for (Operation *user : op.getWrites().getUsers()) {
+      if (!isa<arith::MulFOp>(user) || user->getBlock() != op->getBlock() ||
+          !op->isBeforeInBlock(user))
+        continue;
+      for (Value factor : user->getOperands())
+        if (auto products = factor.getDefiningOp<RunningProductOp>();
+            products && products.getReverse() && products.getFactors() == op.getDecay())
+          return user;
+    }
+    return nullptr;
+  }
+
+  /// `read . write` of each read and, last, `write * decay`, in one pass.
+  SmallVector<Value> dotsAndDecay(BlockBuilder &build, ValueRange reads, Value decay,
+                                  Value write) const {
     MLIRContext *context = build.builder.getContext();
     AffineMap identity = AffineMap::getMultiDimIdentityMap(1, context),
               scalar = AffineMap::get(1, 0, context);
-    Value sum = build.zeros({});
+    SmallVector<Value> inputs(reads), inits;
+    for (size_t i = 0; i < reads.size(); ++i)
+      inits.push_back(build.zeros({}));
+    inputs.push_back(decay);
+    inits.push_back(write);
+    SmallVector<AffineMap> maps(inputs.size(), identity);
+    maps.append(reads.size(), scalar);
+    maps.push_back(identity);
     auto pass = linalg::GenericOp::create(
-        build.builder, build.loc, TypeRange{sum.getType(), write.getType()},
-        ValueRange{read, decay}, ValueRange{sum, write},
-        ArrayRef<AffineMap>{identity, identity, scalar, identity},
+        build.builder, build.loc, TypeRange(ValueRange(inits)), inputs, inits, maps,
         ArrayRef<IteratorType>{IteratorType::reduction},
         [&](OpBuilder &b, Location l, ValueRange args) {
           auto fast = arith::FastMathFlagsAttr::get(context, arith::FastMathFlags::contract);
-          Value product = arith::MulFOp::create(b, l, args[0], args[3], fast);
-          Value total = arith::AddFOp::create(b, l, args[2], product, fast);
-          Value decayed = arith::MulFOp::create(b, l, args[3], args[1]);
-          linalg::YieldOp::create(b, l, ValueRange{total, decayed});
+          size_t count = reads.size();
+          Value written = args.back();
+          SmallVector<Value> yields;
+          for (size_t i = 0; i < count; ++i) {
+            Value product = arith::MulFOp::create(b, l, args[i], written, fast);
+            yields.push_back(arith::AddFOp::create(b, l, args[count + 1 + i], product, fast));
+          }
+          yields.push_back(arith::MulFOp::create(b, l, written, args[count]));
+          linalg::YieldOp::create(b, l, yields);
         });
-    Value entry =
-        tensor::ExtractOp::create(build.builder, build.loc, pass.getResult(0), ValueRange());
-    return {entry, pass.getResult(1)};
+    return SmallVector<Value>(pass.getResults());
   }
 };
 
@@ -446,5 +566,6 @@ void mlir::linattn::populateBlockOpsToLinalgPatterns(RewritePatternSet &patterns
 }
 
 void mlir::linattn::populateRunningProductToLinalgPatterns(RewritePatternSet &patterns) {
+  patterns.add<LowerProductOfChannels>(patterns.getContext(), /*benefit=*/2);
   patterns.add<LowerRunningProduct>(patterns.getContext());
 }
