@@ -18,6 +18,26 @@ func.func @running_product(%a: tensor<8xf32>) -> tensor<8xf32> {
 
 // -----
 
+// In rows of channels: one pass with the product so far in a row of its own, which ends as the
+// product of all rows.
+// CHECK-LABEL: func.func @running_product_channels(
+// CHECK-SAME:      %[[A:[^:]+]]: tensor<8x4xf32>
+// CHECK:         %[[ONE:.+]] = linalg.fill ins(%cst : f32) outs(%{{.+}} : tensor<4xf32>)
+// CHECK:         %[[PASS:.+]]:2 = linalg.generic {{.*}}iterator_types = ["reduction", "parallel"]} ins(%[[A]] : tensor<8x4xf32>) outs(%[[ONE]], %{{.+}} :
+// CHECK:         ^bb0(%[[FACTOR:.+]]: f32, %[[SO_FAR:.+]]: f32, %{{.+}}: f32):
+// CHECK:           %[[NEXT:.+]] = arith.mulf %[[SO_FAR]], %[[FACTOR]]
+// CHECK:           linalg.yield %[[NEXT]], %[[SO_FAR]]
+// CHECK:         return %[[PASS]]#1, %[[PASS]]#0
+func.func @running_product_channels(%a: tensor<8x4xf32>) -> (tensor<8x4xf32>, tensor<4xf32>) {
+  %p = linattn.running_product %a : tensor<8x4xf32>
+  %last_product = tensor.extract_slice %p[7, 0] [1, 4] [1, 1] : tensor<8x4xf32> to tensor<4xf32>
+  %last_factor = tensor.extract_slice %a[7, 0] [1, 4] [1, 1] : tensor<8x4xf32> to tensor<4xf32>
+  %whole = arith.mulf %last_product, %last_factor : tensor<4xf32>
+  return %p, %whole : tensor<8x4xf32>, tensor<4xf32>
+}
+
+// -----
+
 // p_7 = 1, p_i = p_(i+1) a_(i+1), in rows of channels.
 // CHECK-DAG: #[[$ROW:.+]] = affine_map<(d0) -> (-d0 + 7)>
 // CHECK-DAG: #[[$BEHIND:.+]] = affine_map<(d0) -> (-d0 + 8)>
@@ -59,9 +79,8 @@ func.func @bracket(%r: tensor<8x4xf32>, %w: tensor<8x4xf32>) -> tensor<8x8xf32> 
 // CHECK:         %[[ALL:.+]] = linalg.matmul
 // CHECK:         %[[FACTORS:.+]] = linalg.generic {{.*}} ins(%[[A]] :
 // CHECK:           arith.cmpi ugt
-// CHECK:         %[[BETWEEN:.+]] = scf.for
-// CHECK:           tensor.extract_slice %[[FACTORS]]
-// CHECK:         %[[BELOW:.+]] = linalg.generic {{.*}} ins(%[[ALL]], %[[BETWEEN]] :
+// CHECK:         %[[BETWEEN:.+]]:2 = linalg.generic {{.*}} ins(%[[FACTORS]] :
+// CHECK:         %[[BELOW:.+]] = linalg.generic {{.*}} ins(%[[ALL]], %[[BETWEEN]]#1 :
 // CHECK:           arith.mulf
 // CHECK:           arith.select
 // CHECK:         linalg.generic {{.*}} ins(%[[BELOW]], %[[D]] :
@@ -87,15 +106,37 @@ func.func @bracket_scalar_decay(%r: tensor<8x4xf32>, %w: tensor<8x4xf32>, %a: te
 // CHECK:             tensor.insert %{{.+}} into %[[PAIRS]][%[[I]], %[[J]]]
 // CHECK:         %[[LOWER:.+]]:2 = scf.for %{{.+}} = %c4 to %c7
 // CHECK:           scf.for
-// CHECK:         %[[READ_PRODUCT:[^ :]+]] = scf.for
-// CHECK:         %[[READS:.+]] = arith.mulf %{{.+}}, %[[READ_PRODUCT]]
 // CHECK:         %[[WRITE_PRODUCT:[^ :]+]] = scf.for
 // CHECK:         %[[WRITES:.+]] = arith.mulf %{{.+}}, %[[WRITE_PRODUCT]]
+// CHECK:         %[[READ_PRODUCT:[^ :]+]]:2 = linalg.generic {{.*}}iterator_types = ["reduction", "parallel"]
+// CHECK:         %[[READS:.+]] = arith.mulf %{{.+}}, %[[READ_PRODUCT]]#1
 // CHECK:         %[[SQUARE:.+]] = linalg.matmul indexing_maps = {{.*}} ins(%[[READS]], %[[WRITES]] :
 // CHECK:         tensor.insert_slice %[[SQUARE]] into %[[LOWER]]#0[4, 0] [4, 4]
 func.func @bracket_channel_decay(%r: tensor<8x2xf32>, %w: tensor<8x2xf32>, %a: tensor<8x2xf32>) -> tensor<8x8xf32> {
   %b = linattn.bracket %r, %w decay %a subchunk 4 : tensor<8x2xf32>, tensor<8x2xf32> decay tensor<8x2xf32>
   return %b : tensor<8x8xf32>
+}
+
+// -----
+
+// Two reads see the same write as it decays; after the last row it is moved to the end.
+// CHECK-LABEL: func.func @brackets_of_one_write(
+// CHECK-SAME:      %[[Q:[^:]+]]: tensor<8x2xf32>, %[[R:[^:]+]]: tensor<8x2xf32>, %[[W:[^:]+]]: tensor<8x2xf32>, %[[A:[^:]+]]: tensor<8x2xf32>)
+// CHECK:         %[[LEAF:.+]]:4 = scf.for %[[J:[^ ]+]] = %c0 to %c8 step %c1 iter_args(%{{[^,]+}}, %{{[^,]+}}, %{{[^,]+}}, %[[MOVED:[^ ]+]] =
+// CHECK:           %[[INNER:.+]]:3 = scf.for %[[I:[^ ]+]] = %{{.+}} to %c8
+// CHECK-DAG:         %[[FIRST:.+]] = tensor.extract_slice %[[Q]][%[[I]], 0]
+// CHECK-DAG:         %[[SECOND:.+]] = tensor.extract_slice %[[R]][%[[I]], 0]
+// CHECK:             linalg.generic {{.*}} ins(%[[FIRST]], %[[SECOND]], %{{.+}} :
+// CHECK:           tensor.insert_slice %[[INNER]]#2 into %[[MOVED]][%[[J]], 0] [1, 2]
+// CHECK-NOT:     scf.for
+// CHECK:         return %[[LEAF]]#0, %[[LEAF]]#1, %[[LEAF]]#3
+func.func @brackets_of_one_write(%q: tensor<8x2xf32>, %r: tensor<8x2xf32>, %w: tensor<8x2xf32>, %a: tensor<8x2xf32>)
+    -> (tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x2xf32>) {
+  %b = linattn.bracket %q, %w decay %a subchunk 8 : tensor<8x2xf32>, tensor<8x2xf32> decay tensor<8x2xf32>
+  %c = linattn.bracket %r, %w decay %a subchunk 8 : tensor<8x2xf32>, tensor<8x2xf32> decay tensor<8x2xf32>
+  %behind = linattn.running_product reverse %a : tensor<8x2xf32>
+  %moved = arith.mulf %w, %behind : tensor<8x2xf32>
+  return %b, %c, %moved : tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x2xf32>
 }
 
 // -----
@@ -136,8 +177,7 @@ func.func @weighted_sum_leaf(%b: tensor<8x8xf32>, %c: tensor<8x4xf32>, %a: tenso
 // CHECK:         %[[MOVED:.+]] = arith.mulf %[[BEFORE]], %[[BEHIND]]
 // CHECK:         %[[PART:.+]] = tensor.extract_slice %[[B]][4, 0] [3, 4]
 // CHECK:         %[[SUMS:.+]] = linalg.matmul ins(%[[PART]], %[[MOVED]] :
-// CHECK:         %[[AHEAD:.+]] = scf.for
-// CHECK:           tensor.extract_slice %[[SECOND]]
+// CHECK:         %[[AHEAD:.+]]:2 = linalg.generic {{.*}} ins(%[[SECOND]] :
 // CHECK:         %[[SCALED:.+]] = arith.mulf %[[SUMS]], %[[AHEAD]]
 // CHECK:         %[[BOTH:.+]] = arith.addf %{{.+}}, %[[SCALED]]
 // CHECK:         tensor.insert_slice %[[BOTH]] into %{{.+}}[4, 0] [3, 4]
