@@ -152,9 +152,8 @@ void TimeSplitter::createOffsets(int64_t chunk) {
       border = affine::makeComposedFoldedAffineMin(
           rewriter, loc,
           AffineMap::get(1, 0, {chunks * (part * chunk), dim(0)}, rewriter.getContext()), {tokens});
-    values.push_back(arith::IndexCastOp::create(
-        rewriter, loc, rewriter.getI64Type(),
-        getValueOrCreateConstantIndexOp(rewriter, loc, border)));
+    values.push_back(rewriter.createOrFold<arith::IndexCastOp>(
+        loc, rewriter.getI64Type(), getValueOrCreateConstantIndexOp(rewriter, loc, border)));
   }
   offsets = tensor::FromElementsOp::create(rewriter, loc, values);
   bool usesTime = op.getBody()
@@ -431,9 +430,9 @@ static std::optional<Obstacle> findObstacle(RecurrenceOp op, const StateGraph &g
                                             " does not come from the old one by decays and writes"};
     for (Value operand : step->getOperands().drop_front())
       if (graph.getSources(operand).any())
-        return Obstacle{step, "what happens to " + state +
-                                  " depends on what was read; split its value columns instead "
-                                  "(linattn-split-value)"};
+        return Obstacle{step, (isa<WriteOp>(step) ? "a write to " : "a decay of ") + state +
+                                  " depends on a state; tiles of value columns may run in "
+                                  "parallel instead (linattn-split-value)"};
     value = step->getOperand(0);
   }
   return std::nullopt;
@@ -468,7 +467,7 @@ FailureOr<TimeParts> linattn::splitTime(RewriterBase &rewriter, RecurrenceOp op,
   PlanAttr plan = op.getPlanAttr();
   int64_t parts = plan ? plan.getSplit() : options.parts;
   if (parts < 2)
-    return rewriter.notifyMatchFailure(op, "its plan keeps time together");
+    return rewriter.notifyMatchFailure(op, "its plan keeps time in one part");
   if (op.getStep())
     return rewriter.notifyMatchFailure(op, "steps over more than one token already");
   if (std::optional<Obstacle> obstacle = findObstacle(op)) {
