@@ -14,6 +14,7 @@
 // REDEFINE: %{options} = openmp=false chunk=8 subchunk=4
 // RUN: %{run} --mlir-print-ir-after=linattn-chunk -o /dev/null 2>&1 | FileCheck %s --check-prefix=CHUNK8
 // RUN: la-opt %examples/gla.mlir --pass-pipeline="builtin.module(linattn-to-cpu-pipeline{value-tile=64})" --mlir-print-ir-after=linattn-split-value -o /dev/null 2>&1 | FileCheck %s --check-prefix=TILES
+// RUN: la-opt %examples/gla.mlir --pass-pipeline="builtin.module(linattn-to-cpu-pipeline{time-parts=2 chunk=16})" --mlir-print-ir-after=linattn-split-time -o /dev/null 2>&1 | FileCheck %s --check-prefix=PARTS
 // REDEFINE: %{options} = openmp=false chunk=0
 // RUN: %{run} --mlir-print-ir-before=linattn-to-loops -o /dev/null 2>&1 | FileCheck %s --check-prefix=CHUNK0
 // RUN: %{run} | FileCheck %s --check-prefixes=CHECK,BITS512,EXPANDED

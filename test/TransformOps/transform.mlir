@@ -80,9 +80,9 @@ module attributes {transform.with_named_sequence} {
 // CHECK-DAG:   %[[END:.+]] = arith.constant 40 : i64
 // CHECK:       tensor.from_elements %{{.+}}, %[[FIRST]], %[[SECOND]], %[[END]] : tensor<4xi64>
 // CHECK:       linattn.recurrence [time, segment]
-// CHECK:         attributes {plan = #linattn.plan<strategy = chunk, chunk = 8, subchunk = 4>, sums}
+// CHECK:         attributes {sums, plan = #linattn.plan<strategy = chunk, chunk = 8, subchunk = 4>}
 // CHECK:       linattn.recurrence [time]{{$}}
-// CHECK:         attributes {plan = #linattn.plan<strategy = token, source = constant>, starts}
+// CHECK:         attributes {starts, plan = #linattn.plan<strategy = token, source = constant>}
 // CHECK:       linattn.recurrence [time, segment]
 // CHECK:         attributes {outputs, plan = #linattn.plan<strategy = chunk, chunk = 8, subchunk = 4>}
 func.func @parts_of_time(%k: tensor<40x16xf32>, %v: tensor<40x8xf32>, %o: tensor<40x8xf32>, %s: tensor<16x8xf32>) -> (tensor<40x8xf32>, tensor<16x8xf32>) {

@@ -1,8 +1,8 @@
 // Every reason for which time stays in one part, at the op that is in the way.
 
 // RUN: la-opt %s --linattn-split-time=parts=4 --remarks-filter=linattn-split-time --remark-format=emitRemark --split-input-file --verify-diagnostics
-// RUN: not la-opt %s --linattn-split-time=parts=-1 2>&1 | FileCheck %s --check-prefix=PARTS
-// RUN: not la-opt %s --linattn-split-time=chunk=0 2>&1 | FileCheck %s --check-prefix=CHUNK
+// RUN: not la-opt %s --split-input-file --linattn-split-time=parts=-1 2>&1 | FileCheck %s --check-prefix=PARTS
+// RUN: not la-opt %s --split-input-file --linattn-split-time=chunk=0 2>&1 | FileCheck %s --check-prefix=CHUNK
 
 // PARTS: error: parts must not be negative, got -1
 // CHUNK: error: chunk must be positive, got 0

@@ -72,7 +72,7 @@
 // CHECK:       return %[[OUTPUTS]]#0, %[[STARTS]]#1
 func.func @two_decays(%q: tensor<?x?x2x16xf32>, %k: tensor<?x?x2x16xf32>, %v: tensor<?x?x4x8xf32>, %g: tensor<?x?x4xf32>,
     %w: tensor<?x?x4x16xf32>, %o: tensor<?x?x4x8xf32>, %s: tensor<?x4x16x8xf32>) -> (tensor<?x?x4x8xf32>, tensor<?x4x16x8xf32>) {
-  // REMARK: [[#@LINE+1]]:10: remark: [Passed] split-time {{.*}} "3 parts of time"
+  // REMARK: [[#@LINE+1]]:10: remark: [Passed] split-time {{.*}}"3 parts of time"
   %r:2 = linattn.recurrence [parallel, time, parallel]
       ins(%q via #key : tensor<?x?x2x16xf32> as %qt : tensor<16xf32>,
           %k via #key : tensor<?x?x2x16xf32> as %kt : tensor<16xf32>,
