@@ -47,6 +47,9 @@
 // CHUNK8: linattn.recurrence [time, parallel]{{$}}
 // TILES: linattn.recurrence [parallel, time, parallel, parallel]
 // TILES: tensor<?x4x256x512xf32> as %{{.+}} : tensor<256x64xf32>
+// PARTS: affine_map<()[s0] -> ((s0 ceildiv 32) * 16, s0)>
+// PARTS: linattn.recurrence [parallel, time, parallel, segment]
+// PARTS: segments(%{{.+}} : tensor<3xi64>)
 // CHUNK0: linattn.recurrence [time, parallel]{{$}}
 // CHUNK0-NOT: step(
 // NATIVE: llvm.fptrunc %{{.+}} : vector<{{[0-9]+}}xf32> to vector<{{[0-9]+}}xbf16>
