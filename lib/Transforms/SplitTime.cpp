@@ -87,7 +87,9 @@ private:
   void createOffsets(int64_t chunk);
   AffineExpr dim(unsigned position) { return rewriter.getAffineDimExpr(position); }
   AffineMap shiftSlices(AffineMap map);
-  AffineMap getPartMap(AffineMap map) { return shiftSlices(map).insertResult(dim(numIterators), 0); }
+  AffineMap getPartMap(AffineMap map) {
+    return shiftSlices(map).insertResult(dim(numIterators), 0);
+  }
   AffineMap getProductMap(const DecayProduct &product, unsigned partDim, bool isState);
   SmallVector<OpFoldResult> getPartSizes(Value state);
   Operands getOperandsOfParts();
@@ -123,9 +125,10 @@ void TimeSplitter::collectProducts() {
       auto decay = value.getDefiningOp<DecayOp>();
       if (!decay)
         continue;
-      auto same = std::find_if(
-          products.begin() + first, products.end(),
-          [&](const DecayProduct &product) { return product.axes == decay.getAxes(); });
+      auto same =
+          std::find_if(products.begin() + first, products.end(), [&](const DecayProduct &product) {
+            return product.axes == decay.getAxes();
+          });
       if (same == products.end()) {
         SmallVector<int64_t> shape = llvm::map_to_vector(
             decay.getAxes(), [&](int64_t axis) { return type.getDimSize(axis); });
@@ -164,9 +167,9 @@ void TimeSplitter::createOffsets(int64_t chunk) {
                       .wasInterrupted();
   OpFoldResult zero = rewriter.getIndexAttr(0), one = rewriter.getIndexAttr(1);
   if (usesTime)
-    tokensBefore = tensor::ExtractSliceOp::create(rewriter, loc, offsets, ArrayRef{zero},
-                                                  ArrayRef<OpFoldResult>{rewriter.getIndexAttr(parts)},
-                                                  ArrayRef{one});
+    tokensBefore = tensor::ExtractSliceOp::create(
+        rewriter, loc, offsets, ArrayRef{zero},
+        ArrayRef<OpFoldResult>{rewriter.getIndexAttr(parts)}, ArrayRef{one});
 }
 
 /// The map with the parts as a last iteration dim.
@@ -177,8 +180,8 @@ AffineMap TimeSplitter::shiftSlices(AffineMap map) {
   return map.replaceDimsAndSymbols(dims, {}, map.getNumDims() + 1, 0);
 }
 
-/// Products lie by part, then by the parallel dims. Unless it is a state, a product of one number is
-/// a number.
+/// Products lie by part, then by the parallel dims. Unless it is a state, a product of one number
+/// is a number.
 AffineMap TimeSplitter::getProductMap(const DecayProduct &product, unsigned partDim, bool isState) {
   unsigned firstSlice = std::max(numIterators, partDim + 1);
   SmallVector<AffineExpr> results{dim(partDim)};
@@ -233,9 +236,9 @@ void TimeSplitter::giveExtents(Operands &operands, int64_t steps) {
   visit(operands.states, operands.stateMaps);
   isKnown.flip();
   for (unsigned position : isKnown.set_bits()) {
-    Value points = tensor::EmptyOp::create(
-        rewriter, loc, ArrayRef<OpFoldResult>{op.getExtent(rewriter, position)},
-        rewriter.getI1Type());
+    Value points = tensor::EmptyOp::create(rewriter, loc,
+                                           ArrayRef<OpFoldResult>{op.getExtent(rewriter, position)},
+                                           rewriter.getI1Type());
     operands.addIn(points, AffineMap::get(operands.iterators.size(), 0, dim(position)));
   }
 }
@@ -363,7 +366,8 @@ RecurrenceOp TimeSplitter::buildStarts(RecurrenceOp sums) {
   for (BlockArgument state : op.getStateArgs())
     body.addArgument(state.getType(), loc);
   for (const DecayProduct &product : products)
-    body.addArgument(product.axes.empty() ? product.type.getElementType() : Type(product.type), loc);
+    body.addArgument(product.axes.empty() ? product.type.getElementType() : Type(product.type),
+                     loc);
   for (Value points : ValueRange(starts.getIns()).drop_front(numStates + products.size()))
     body.addArgument(getElementTypeOrSelf(points.getType()), loc);
   SmallVector<Value> before, after;
@@ -371,8 +375,8 @@ RecurrenceOp TimeSplitter::buildStarts(RecurrenceOp sums) {
     before.push_back(after.emplace_back(body.addArgument(state.getType(), loc)));
   for (auto [index, product] : llvm::enumerate(products)) {
     Value &state = after[product.state];
-    state = DecayOp::create(rewriter, loc, state, body.getArgument(numStates + index),
-                            product.axes, /*linear=*/true);
+    state = DecayOp::create(rewriter, loc, state, body.getArgument(numStates + index), product.axes,
+                            /*linear=*/true);
   }
   for (auto [index, state] : llvm::enumerate(after))
     state = arith::AddFOp::create(rewriter, loc, state, body.getArgument(index));
