@@ -27,6 +27,7 @@ static void addLoopPasses(OpPassManager &pm, const CpuPipelineOptions &options) 
   if (options.fuse)
     pm.addPass(createFusePass());
   pm.addPass(createSplitValuePass({options.valueTile}));
+  pm.addPass(createSplitTimePass({options.timeParts, std::max<int64_t>(options.chunk, 1)}));
   if (options.chunk > 0)
     pm.addPass(createChunkPass({Strategy::chunk, options.chunk, options.subchunk,
                                 OperandPrecision::f32, /*splitTail=*/true}));

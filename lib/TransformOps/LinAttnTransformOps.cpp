@@ -8,6 +8,7 @@
 #include "linattn/TransformOps/LinAttnTransformOps.h"
 
 #include "linattn/Transforms/Chunk.h"
+#include "linattn/Transforms/SplitTime.h"
 #include "linattn/Transforms/SplitValue.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -52,7 +53,12 @@ static DiagnosedSilenceableFailure refuseOther(Operation *transform, Operation *
                     "'");
 }
 
-/// Applies `rewrite(rewriter, recurrence)` and makes the new recurrence a result.
+static SmallVector<RecurrenceOp> getRecurrences(RecurrenceOp op) { return {op}; }
+static SmallVector<RecurrenceOp> getRecurrences(const TimeParts &parts) {
+  return {parts.sums, parts.starts, parts.outputs};
+}
+
+/// Applies `rewrite(rewriter, recurrence)` and makes the new recurrences results.
 template <typename Rewrite>
 static DiagnosedSilenceableFailure
 replace(Operation *transform, RewriterBase &rewriter, Operation *target,
@@ -62,10 +68,11 @@ replace(Operation *transform, RewriterBase &rewriter, Operation *target,
     return refuseOther(transform, target);
   ReasonListener listener(rewriter.getListener());
   IRRewriter inner(transform->getContext(), &listener);
-  FailureOr<RecurrenceOp> rewritten = rewrite(inner, recurrence);
+  auto rewritten = rewrite(inner, recurrence);
   if (failed(rewritten))
     return refuse(transform, target, "cannot " + what + " the recurrence: " + listener.reason);
-  results.push_back(rewritten->getOperation());
+  for (RecurrenceOp made : getRecurrences(*rewritten))
+    results.push_back(made);
   return DiagnosedSilenceableFailure::success();
 }
 
@@ -91,6 +98,18 @@ transform::SplitValueTransformOp::applyToOne(TransformRewriter &rewriter, Operat
   return replace(*this, rewriter, target, results, "split the value columns of",
                  [&](RewriterBase &inner, RecurrenceOp recurrence) {
                    return splitValue(inner, recurrence, options);
+                 });
+}
+
+DiagnosedSilenceableFailure
+transform::SplitTimeTransformOp::applyToOne(TransformRewriter &rewriter, Operation *target,
+                                            ApplyToEachResultList &results, TransformState &state) {
+  SplitTimeOptions options;
+  options.parts = getParts();
+  options.chunk = getChunk();
+  return replace(*this, rewriter, target, results, "split the time of",
+                 [&](RewriterBase &inner, RecurrenceOp recurrence) {
+                   return splitTime(inner, recurrence, options);
                  });
 }
 

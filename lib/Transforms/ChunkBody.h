@@ -163,6 +163,10 @@ private:
   OperandPrecision precision;
   Lifting lifting;
   Type element; ///< of the state that is being built
+  /// What states share: the multipliers of decays by the same value, log or linear, in one element
+  /// type, and the products of the same multipliers.
+  std::array<DenseMap<std::pair<Value, Type>, Factor>, 2> multipliers;
+  DenseMap<Value, Decays> products;
   std::vector<Solved> states;
   std::map<const StateLevels *, SolvedLevels> levels;
   Operation *culprit = nullptr;

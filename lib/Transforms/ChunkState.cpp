@@ -149,11 +149,15 @@ const ChunkBody::Decays &ChunkBody::getDecays(Solved &solved, int64_t axis, bool
   decays.emplace();
   ArrayRef<Operation *> trunk = solved.info->trunk;
   decays->total = getDecayBetween(solved, trunk, 0, trunk.size(), axis, withScalars);
-  if (decays->total) {
-    decays->before = RunningProductOp::create(builder, loc, decays->total, /*reverse=*/false);
-    decays->behind = RunningProductOp::create(builder, loc, decays->total, /*reverse=*/true);
+  if (!decays->total)
+    return *decays;
+  Decays &known = products[decays->total];
+  if (!known.total) {
+    known.total = decays->total;
+    known.before = RunningProductOp::create(builder, loc, known.total, /*reverse=*/false);
+    known.behind = RunningProductOp::create(builder, loc, known.total, /*reverse=*/true);
   }
-  return *decays;
+  return *(decays = known);
 }
 
 //===----------------------------------------------------------------------------------------------===//
@@ -322,8 +326,13 @@ LogicalResult ChunkBody::prepare(Solved &solved) {
         return failure();
   }
   element = getType(solved.state).getElementType();
-  for (Operation *step : info.trunk)
-    solved.decays.push_back(isa<DecayOp>(step) ? getDecay(step) : Factor());
+  for (Operation *step : info.trunk) {
+    Factor &factor = solved.decays.emplace_back();
+    if (auto decay = dyn_cast<DecayOp>(step)) {
+      Factor &known = multipliers[decay.getLinear()][{decay.getBy(), element}];
+      factor = known = known ? known : getDecay(step);
+    }
+  }
   getDecays(solved, info.axis, /*withScalars=*/true);
   for (const StateWrite &write : info.writes)
     solved.addresses.push_back(getAddress(write.address));

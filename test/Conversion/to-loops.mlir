@@ -63,7 +63,7 @@ func.func @reverse_scalar_state(%x: tensor<?xf32>, %s0: tensor<f32>) -> tensor<f
 // CHECK:           %[[BEGIN:.+]] = tensor.extract %[[CU]][%[[N]]]
 // CHECK:           %[[BASE:.+]] = arith.index_cast %[[BEGIN]]
 // CHECK:           %[[END:.+]] = tensor.extract %[[CU]]
-// CHECK:           %[[LENGTH:.+]] = affine.apply
+// CHECK:           %[[LENGTH:.+]] = arith.subi %{{.+}}, %[[BASE]] : index
 // CHECK:           scf.for %[[I:[a-z0-9]+]] = %{{.+}} to %[[LENGTH]]
 // CHECK:             %[[T:.+]] = affine.apply {{.+}}(%[[I]], %[[BASE]])
 // CHECK:             tensor.extract_slice %[[X]][%[[T]], 0] [1, 4]
@@ -108,6 +108,32 @@ func.func @partial_tile(%x: tensor<?x2xf32>, %y: tensor<?x4x2xf32>, %s0: tensor<
     linattn.yield %S1 : tensor<3x2xf32>
   }
   return %s : tensor<3x2xf32>
+}
+
+// -----
+
+// Also in segments, whose lengths are known at run time only.
+// CHECK-LABEL: func.func @partial_tile_of_segments(
+// CHECK-SAME:    %[[X:.+]]: tensor<?x2xf32>
+// CHECK:         scf.forall
+// CHECK:           %[[LENGTH:.+]] = arith.subi
+// CHECK:           %[[WHOLE:.+]] = affine.apply {{.+}}()[%[[LENGTH]]]
+// CHECK:           scf.for %{{.+}} to %[[WHOLE]] step
+// CHECK-NOT:         affine.min
+// CHECK:             tensor.extract_slice %[[X]][%{{.+}}, 0] [8, 2]
+// CHECK:           scf.for %[[T:[a-z0-9]+]] = %[[WHOLE]] to
+// CHECK:             %[[LIVE:.+]] = affine.apply {{.+}}(%[[T]])
+// CHECK:             tensor.extract_slice %[[X]][%{{.+}}, 0] [%[[LIVE]], 2]
+func.func @partial_tile_of_segments(%x: tensor<?x2xf32>, %cu: tensor<?xi32>, %s0: tensor<?x3x2xf32>) -> tensor<?x3x2xf32> {
+  %s = linattn.recurrence [segment, time] step(%live of 8)
+      ins(%x via affine_map<(n, t, d) -> (t, d)> : tensor<?x2xf32> as %xt : tensor<8x2xf32>)
+      segments(%cu : tensor<?xi32>)
+      states(%s0 via affine_map<(n, t, k, d) -> (n, k, d)> : tensor<?x3x2xf32> as %S : tensor<3x2xf32>) {
+    %w = arith.constant dense<1.0> : tensor<8x3xf32>
+    %S1 = linattn.write %S at %w along 0 value %xt : tensor<3x2xf32>, tensor<8x3xf32>, tensor<8x2xf32>
+    linattn.yield %S1 : tensor<3x2xf32>
+  }
+  return %s : tensor<?x3x2xf32>
 }
 
 // -----

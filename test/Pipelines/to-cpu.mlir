@@ -14,6 +14,7 @@
 // REDEFINE: %{options} = openmp=false chunk=8 subchunk=4
 // RUN: %{run} --mlir-print-ir-after=linattn-chunk -o /dev/null 2>&1 | FileCheck %s --check-prefix=CHUNK8
 // RUN: la-opt %examples/gla.mlir --pass-pipeline="builtin.module(linattn-to-cpu-pipeline{value-tile=64})" --mlir-print-ir-after=linattn-split-value -o /dev/null 2>&1 | FileCheck %s --check-prefix=TILES
+// RUN: la-opt %examples/gla.mlir --pass-pipeline="builtin.module(linattn-to-cpu-pipeline{time-parts=2 chunk=16})" --mlir-print-ir-after=linattn-split-time -o /dev/null 2>&1 | FileCheck %s --check-prefix=PARTS
 // REDEFINE: %{options} = openmp=false chunk=0
 // RUN: %{run} --mlir-print-ir-before=linattn-to-loops -o /dev/null 2>&1 | FileCheck %s --check-prefix=CHUNK0
 // RUN: %{run} | FileCheck %s --check-prefixes=CHECK,BITS512,EXPANDED
@@ -46,6 +47,9 @@
 // CHUNK8: linattn.recurrence [time, parallel]{{$}}
 // TILES: linattn.recurrence [parallel, time, parallel, parallel]
 // TILES: tensor<?x4x256x512xf32> as %{{.+}} : tensor<256x64xf32>
+// PARTS: affine_map<()[s0] -> ((s0 ceildiv 32) * 16, s0)>
+// PARTS: linattn.recurrence [parallel, time, parallel, segment]
+// PARTS: segments(%{{.+}} : tensor<3xi64>)
 // CHUNK0: linattn.recurrence [time, parallel]{{$}}
 // CHUNK0-NOT: step(
 // NATIVE: llvm.fptrunc %{{.+}} : vector<{{[0-9]+}}xf32> to vector<{{[0-9]+}}xbf16>

@@ -211,6 +211,53 @@ module attributes {transform.with_named_sequence} {
 
 #vec = affine_map<(t, d) -> (t, d)>
 #mat = affine_map<(t, k, v) -> (k, v)>
+func.func @write_depends_on_a_read(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>, %s: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // expected-note @below {{when applied to this op}}
+  %a = linattn.recurrence [time]
+      ins(%k via #vec : tensor<?x8xf32> as %kt : tensor<8xf32>)
+      states(%s via #mat : tensor<8x8xf32> as %S : tensor<8x8xf32>) {
+    %r = linattn.read %S at %kt along 0 : tensor<8x8xf32>, tensor<8xf32>
+    %S1 = linattn.write %S at %kt along 0 value %r : tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>
+    linattn.yield %S1 : tensor<8x8xf32>
+  }
+  return %a : tensor<8x8xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %op = transform.structured.match ops{["linattn.recurrence"]} in %root : (!transform.any_op) -> !transform.any_op
+    // expected-error @below {{cannot split the time of the recurrence: a write to state #0 depends on a state}}
+    %c:3 = transform.linattn.split_time %op parts 4 : (!transform.any_op) -> (!transform.any_op, !transform.any_op, !transform.any_op)
+    transform.yield
+  }
+}
+
+// -----
+
+#vec = affine_map<(t, d) -> (t, d)>
+#mat = affine_map<(t, k, v) -> (k, v)>
+func.func @one_part(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>, %s: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // expected-note @below {{when applied to this op}}
+  %a = linattn.recurrence [time]
+      ins(%k via #vec : tensor<?x8xf32> as %kt : tensor<8xf32>, %v via #vec : tensor<?x8xf32> as %vt : tensor<8xf32>)
+      states(%s via #mat : tensor<8x8xf32> as %S : tensor<8x8xf32>) attributes {plan = #linattn.plan<strategy = chunk, chunk = 8>} {
+    %S1 = linattn.write %S at %kt along 0 value %vt : tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>
+    linattn.yield %S1 : tensor<8x8xf32>
+  }
+  return %a : tensor<8x8xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %op = transform.structured.match ops{["linattn.recurrence"]} in %root : (!transform.any_op) -> !transform.any_op
+    // expected-error @below {{cannot split the time of the recurrence: its plan keeps time in one part}}
+    %c:3 = transform.linattn.split_time %op parts 4 : (!transform.any_op) -> (!transform.any_op, !transform.any_op, !transform.any_op)
+    transform.yield
+  }
+}
+
+// -----
+
+#vec = affine_map<(t, d) -> (t, d)>
+#mat = affine_map<(t, k, v) -> (k, v)>
 func.func @plan_of_the_user(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>, %s: tensor<8x8xf32>) -> tensor<8x8xf32> {
   // expected-note @below {{when applied to this op}}
   %a = linattn.recurrence [time]

@@ -10,6 +10,10 @@ module attributes {transform.with_named_sequence} {
     %c = transform.linattn.chunk %s : (!transform.any_op) -> !transform.any_op
     // CHECK: transform.linattn.chunk %{{.+}} {chunk = 64 : i64, subchunk = 8 : i64} : (!transform.any_op) -> !transform.any_op
     %d = transform.linattn.chunk %c {chunk = 64, subchunk = 8} : (!transform.any_op) -> !transform.any_op
+    // CHECK: transform.linattn.split_time %{{.+}} parts 4 : (!transform.any_op) -> (!transform.any_op, !transform.any_op, !transform.any_op)
+    %t:3 = transform.linattn.split_time %d parts 4 : (!transform.any_op) -> (!transform.any_op, !transform.any_op, !transform.any_op)
+    // CHECK: transform.linattn.split_time %{{.+}} parts 2 {chunk = 8 : i64} : (!transform.any_op) -> (!transform.any_op, !transform.any_op, !transform.any_op)
+    %u:3 = transform.linattn.split_time %t#2 parts 2 {chunk = 8} : (!transform.any_op) -> (!transform.any_op, !transform.any_op, !transform.any_op)
     transform.yield
   }
 }

@@ -69,6 +69,47 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
+#vec = affine_map<(t, d) -> (t, d)>
+#mat = affine_map<(t, k, v) -> (k, v)>
+
+// The plan's split wins over the script's parts, and its chunk says where parts end: 40 tokens are 3
+// parts of 16, 16 and 8. Handles go to the sums, the starts and the outputs.
+// CHECK-LABEL: func @parts_of_time
+// CHECK-DAG:   %[[FIRST:.+]] = arith.constant 16 : i64
+// CHECK-DAG:   %[[SECOND:.+]] = arith.constant 32 : i64
+// CHECK-DAG:   %[[END:.+]] = arith.constant 40 : i64
+// CHECK:       tensor.from_elements %{{.+}}, %[[FIRST]], %[[SECOND]], %[[END]] : tensor<4xi64>
+// CHECK:       linattn.recurrence [time, segment]
+// CHECK:         attributes {sums, plan = #linattn.plan<strategy = chunk, chunk = 8, subchunk = 4>}
+// CHECK:       linattn.recurrence [time]{{$}}
+// CHECK:         attributes {starts, plan = #linattn.plan<strategy = token, source = constant>}
+// CHECK:       linattn.recurrence [time, segment]
+// CHECK:         attributes {outputs, plan = #linattn.plan<strategy = chunk, chunk = 8, subchunk = 4>}
+func.func @parts_of_time(%k: tensor<40x16xf32>, %v: tensor<40x8xf32>, %o: tensor<40x8xf32>, %s: tensor<16x8xf32>) -> (tensor<40x8xf32>, tensor<16x8xf32>) {
+  %a:2 = linattn.recurrence [time]
+      ins(%k via #vec : tensor<40x16xf32> as %kt : tensor<16xf32>, %v via #vec : tensor<40x8xf32> as %vt : tensor<8xf32>)
+      outs(%o via #vec : tensor<40x8xf32>)
+      states(%s via #mat : tensor<16x8xf32> as %S : tensor<16x8xf32>) {
+    %S1 = linattn.write %S at %kt along 0 value %vt : tensor<16x8xf32>, tensor<16xf32>, tensor<8xf32>
+    %ot = linattn.read %S1 at %kt along 0 : tensor<16x8xf32>, tensor<16xf32>
+    linattn.yield %ot, %S1 : tensor<8xf32>, tensor<16x8xf32>
+  }
+  return %a#0, %a#1 : tensor<40x8xf32>, tensor<16x8xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %op = transform.structured.match ops{["linattn.recurrence"]} in %root : (!transform.any_op) -> !transform.any_op
+    transform.linattn.apply_plan #linattn.plan<strategy = chunk, chunk = 8, subchunk = 4, split = 3> to %op : !transform.any_op
+    %sums, %starts, %outputs = transform.linattn.split_time %op parts 2 : (!transform.any_op) -> (!transform.any_op, !transform.any_op, !transform.any_op)
+    transform.annotate %sums "sums" : !transform.any_op
+    transform.annotate %starts "starts" : !transform.any_op
+    transform.annotate %outputs "outputs" : !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
 // Silenced: what cannot be chunked stays as it is, and the script goes on.
 #vec = affine_map<(t, d) -> (t, d)>
 #mat = affine_map<(t, k, v) -> (k, v)>

@@ -59,6 +59,39 @@ func.func @scalar_decay(%k: tensor<?x16xf32>, %v: tensor<?x8xf32>, %g: tensor<?x
 // -----
 
 #vec = affine_map<(t, d) -> (t, d)>
+#num = affine_map<(t) -> (t)>
+
+// States that decay by the same value share its multipliers and their products.
+// CHECK-LABEL: func @shared_decay
+// CHECK:         %[[A:.+]] = math.exp
+// CHECK-DAG:     linattn.running_product %[[A]]
+// CHECK-DAG:     linattn.running_product reverse %[[A]]
+// CHECK-NOT:     math.exp
+// CHECK-NOT:     linattn.running_product
+// CHECK:         linattn.yield
+func.func @shared_decay(%k: tensor<?x16xf32>, %g: tensor<?xf32>, %o: tensor<?x16xf32>, %s: tensor<16x16xf32>, %z: tensor<16xf32>) -> (tensor<?x16xf32>, tensor<16x16xf32>, tensor<16xf32>) {
+  %r:3 = linattn.recurrence [time]
+      ins(%k via #vec : tensor<?x16xf32> as %kt : tensor<16xf32>, %g via #num : tensor<?xf32> as %gt : f32)
+      outs(%o via #vec : tensor<?x16xf32>)
+      states(%s via affine_map<(t, k, v) -> (k, v)> : tensor<16x16xf32> as %S : tensor<16x16xf32>,
+             %z via affine_map<(t, k) -> (k)> : tensor<16xf32> as %Z : tensor<16xf32>) {
+    %one = arith.constant 1.0 : f32
+    %X = linattn.decay %S by %gt : tensor<16x16xf32>, f32
+    %S1 = linattn.write %X at %kt along 0 value %kt : tensor<16x16xf32>, tensor<16xf32>, tensor<16xf32>
+    %Y = linattn.decay %Z by %gt : tensor<16xf32>, f32
+    %Z1 = linattn.write %Y at %kt along 0 value %one : tensor<16xf32>, tensor<16xf32>, f32
+    %n = linattn.read %S1 at %kt along 0 : tensor<16x16xf32>, tensor<16xf32>
+    %d = linattn.read %Z1 at %kt along 0 : tensor<16xf32>, tensor<16xf32>
+    %dv = tensor.splat %d : tensor<16xf32>
+    %ot = arith.divf %n, %dv : tensor<16xf32>
+    linattn.yield %ot, %S1, %Z1 : tensor<16xf32>, tensor<16x16xf32>, tensor<16xf32>
+  }
+  return %r#0, %r#1, %r#2 : tensor<?x16xf32>, tensor<16x16xf32>, tensor<16xf32>
+}
+
+// -----
+
+#vec = affine_map<(t, d) -> (t, d)>
 #mat = affine_map<(t, k, v) -> (k, v)>
 
 // No decay: nothing to multiply. A read that feeds its write: one solve.

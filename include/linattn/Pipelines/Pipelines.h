@@ -32,6 +32,11 @@ struct CpuPipelineOptions : PassPipelineOptions<CpuPipelineOptions> {
       llvm::cl::desc("Value columns per task where the op has no plan and the body allows it; more "
                      "tasks for few heads. 0: all of them"),
       llvm::cl::init(0)};
+  Option<int64_t> timeParts{
+      *this, "time-parts",
+      llvm::cl::desc("Parts of the tokens that run in parallel where the op has no plan and the "
+                     "body allows it; more tasks for few heads. 0 or 1: none"),
+      llvm::cl::init(1)};
   Option<bool> openmp{*this, "openmp",
                       llvm::cl::desc("Run the parallel dims on OpenMP threads (needs libomp)"),
                       llvm::cl::init(true)};

@@ -59,6 +59,25 @@ def LinAttn_SplitValueTransformOp : LinAttn_TransformOp<"split_value", [Function
   let assemblyFormat = "$target `tile` $tile attr-dict `:` functional-type(operands, results)";
 }
 
+def LinAttn_SplitTimeTransformOp : LinAttn_TransformOp<"split_time", [FunctionalStyleTransformOpTrait, MemoryEffectsOpInterface]> {
+  let summary = "makes parts of the time of a recurrence run in parallel";
+  let description = [{
+    What the pass `linattn-split-time` does, for one recurrence. A plan on the recurrence wins over the sizes given here.
+
+    Consumes the handle and returns one to each of the three recurrences: the sums of the parts, the states that they start from, the outputs. Produces a
+    silenceable failure if the target is not a `linattn.recurrence` or is not split.
+
+    ```mlir
+    %sums, %starts, %outputs = transform.linattn.split_time %recurrence parts 4 {chunk = 16}
+        : (!transform.any_op) -> (!transform.any_op, !transform.any_op, !transform.any_op)
+    ```
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$target, ConfinedAttr<I64Attr, [IntPositive]>:$parts,
+                       DefaultValuedAttr<ConfinedAttr<I64Attr, [IntPositive]>, "32">:$chunk);
+  let results = (outs TransformHandleTypeInterface:$sums, TransformHandleTypeInterface:$starts, TransformHandleTypeInterface:$outputs);
+  let assemblyFormat = "$target `parts` $parts attr-dict `:` functional-type(operands, results)";
+}
+
 def LinAttn_ApplyPlanTransformOp : LinAttn_TransformOp<"apply_plan", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "sets the plan of a recurrence";
   let description = [{

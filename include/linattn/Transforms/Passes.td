@@ -118,6 +118,48 @@ def SplitValuePass : Pass<"linattn-split-value"> {
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def SplitTimePass : Pass<"linattn-split-time"> {
+  let summary = "Run parts of the tokens of recurrences in parallel";
+  let description = [{
+    If a state changes by decays and writes that depend on no state, then tokens i to j map it from S to D S + U, with the product D of their decays and what they
+    leave of a state that starts from zero, U. This pass cuts time into `parts` and makes three recurrences of one, for few heads and many tokens:
+
+    1. *sums*: each part from zero, without outs; D and U are its final states;
+    2. *starts*: over the parts, `S = D S + U`; its outs are the states that parts start from, its final states those of the whole;
+    3. *outputs*: the recurrence itself, each part from its start.
+
+    In 1 and 3 the parts are segments of packed sequences. Their borders are multiples of `chunk` tokens, so only the last part has a chunk that is not full; parts
+    may be empty. The number of parts is fixed here, so results do not depend on the number of threads. Recurrences with packed sequences or checkpoints, with
+    writes or decays that depend on states, or with states that change in another way are left as they are, with a remark (`--remarks-filter=linattn-split-time`).
+
+    Before:
+    ```mlir
+    %o, %sT = linattn.recurrence [time] ins(%k via #tok : ..., %g via #gate : ...) outs(%o0 via #tok : ...)
+        states(%s0 via affine_map<(t, k, v) -> (k, v)> : tensor<64x128xf32> as %S : tensor<64x128xf32>) {
+      %X = linattn.decay %S by %gt : tensor<64x128xf32>, f32
+    ```
+    After, with 2 parts `p`:
+    ```mlir
+    %sums:2 = linattn.recurrence [time, segment] ins(...) segments(%offsets : tensor<3xi64>)
+        states(%zero via affine_map<(t, p, k, v) -> (p, k, v)> : tensor<2x64x128xf32> as %S : tensor<64x128xf32>,
+               %one via affine_map<(t, p, d) -> (p, d)> : tensor<2x1xf32> as %D : tensor<1xf32>) {
+    %starts, %sT = linattn.recurrence [time] ins(%sums#0 via affine_map<(t, k, v) -> (t, k, v)> : tensor<2x64x128xf32> as %U : tensor<64x128xf32>,
+                                                 %sums#1 via affine_map<(t) -> (t, 0)> : tensor<2x1xf32> as %D : f32) ... {
+      %X = linattn.decay %S by linear %D : tensor<64x128xf32>, f32
+      %S1 = arith.addf %X, %U : tensor<64x128xf32>
+      linattn.yield %S, %S1 : tensor<64x128xf32>, tensor<64x128xf32>
+    }
+    %o, %unused = linattn.recurrence [time, segment] ins(...) segments(%offsets : tensor<3xi64>) outs(%o0 via ...)
+        states(%starts via affine_map<(t, p, k, v) -> (p, k, v)> : tensor<2x64x128xf32> as %S : tensor<64x128xf32>) {
+    ```
+  }];
+  let options = [
+    Option<"parts", "parts", "int64_t", /*default=*/"1", "Parts where the op has no plan; 0 or 1: none, and so does a plan's split of 1">,
+    Option<"chunk", "chunk", "int64_t", /*default=*/"32",
+           "Tokens of which borders of parts are multiples where the op has no plan; must be positive">];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def ColumnsLastPass : Pass<"linattn-columns-last"> {
   let summary = "Make the value columns the last axis of what the bodies of scans see";
   let description = [{

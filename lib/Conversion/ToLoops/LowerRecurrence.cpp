@@ -235,7 +235,9 @@ LoopBuilder::Sequence LoopBuilder::getSequence(ArrayRef<OpFoldResult> ivs) {
     return arith::IndexCastOp::create(rewriter, loc, rewriter.getIndexType(), offset).getResult();
   };
   Value begin = load(ivs[*segment]), end = load(apply(dim(0) + 1, {ivs[*segment]}));
-  return {begin, apply(dim(1) - dim(0), {begin, end})};
+  // No affine op: what peeling knows of the loop's bound, it knows of this value.
+  Value length = arith::SubIOp::create(rewriter, loc, end, begin);
+  return {begin, length};
 }
 
 SmallVector<Value> LoopBuilder::build() {
@@ -356,33 +358,52 @@ SmallVector<Value> LoopBuilder::buildPoint(ArrayRef<OpFoldResult> ivs, const Seq
                           ? accesses[i].load(rewriter, loc, tensors[i], start, inits[i].slice)
                           : tensors[i]);
   int64_t step = op.getStep().value_or(1);
-  Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
   Value stepValue = arith::ConstantIndexOp::create(rewriter, loc, step);
-  auto loop = scf::ForOp::create(rewriter, loc, zero, asValue(sequence.length), stepValue, carried);
-  {
+  /// Steps of `begin <= iv < end`; `place` says where they are in time and how many rows are live.
+  auto buildSteps = [&](OpFoldResult begin, OpFoldResult end,
+                        function_ref<void(Value, OpFoldResult &, OpFoldResult &)> place) {
+    auto loop =
+        scf::ForOp::create(rewriter, loc, asValue(begin), asValue(end), stepValue, carried);
     OpBuilder::InsertionGuard guard(rewriter);
     rewriter.setInsertionPointToStart(loop.getBody());
     StepPoint local = start;
-    OpFoldResult &time = local.ivs[op.getTimeDim()];
-    time = loop.getInductionVar();
-    if (op.getReverse()) // tiles last to first, anchored at the first token
-      time = apply((dim(1).ceilDiv(step) - 1) * step - dim(0), {time, sequence.length});
-    if (op.getStep() && isMultiple(sequence.length, step))
-      local.live = index(step);
-    else if (op.getStep())
-      local.live = affine::makeComposedFoldedAffineMin(
-          rewriter, loc,
-          AffineMap::get(2, 0, {rewriter.getAffineConstantExpr(step), dim(1) - dim(0)},
-                         op.getContext()),
-          {time, sequence.length});
+    place(loop.getInductionVar(), local.ivs[op.getTimeDim()], local.live);
     ValueRange args = loop.getRegionIterArgs();
     SmallVector<Value> next = buildStep(local, sequence, args, args.slice(numOuts, numStates),
                                         accesses, isSlot, positionOffset);
     if (!next.empty())
       scf::YieldOp::create(rewriter, loc, next);
+    carried.assign(loop.getResults().begin(), loop.getResults().end());
+    return loop;
+  };
+  OpFoldResult length = sequence.length, whole = length;
+  bool isWhole = !op.getStep() || isMultiple(length, step);
+  auto allLive = op.getStep() ? index(step) : OpFoldResult();
+  if (!op.getReverse()) {
+    timeLoop = buildSteps(index(0), length, [&](Value iv, OpFoldResult &time, OpFoldResult &live) {
+      time = iv;
+      live = isWhole ? allLive
+                     : affine::makeComposedFoldedAffineMin(
+                           rewriter, loc,
+                           AffineMap::get(2, 0,
+                                          {rewriter.getAffineConstantExpr(step), dim(1) - dim(0)},
+                                          op.getContext()),
+                           {time, length});
+    });
+  } else {
+    if (!isWhole) { // the partial step is visited first
+      whole = apply(dim(0).floorDiv(step) * step, {length});
+      buildSteps(whole, length, [&](Value iv, OpFoldResult &time, OpFoldResult &live) {
+        time = iv;
+        live = apply(dim(1) - dim(0), {time, length});
+      });
+    }
+    timeLoop = buildSteps(index(0), whole, [&](Value iv, OpFoldResult &time, OpFoldResult &live) {
+      time = apply(dim(1) - dim(0) - step, {iv, whole});
+      live = allLive;
+    });
   }
-  timeLoop = loop;
-  SmallVector<Value> results(loop.getResults());
+  SmallVector<Value> results(carried);
   for (size_t i = 0; i < results.size(); ++i)
     if (inits[i].kind == InitKind::state)
       results[i] = accesses[i].store(rewriter, loc, results[i], tensors[i], start);
@@ -549,7 +570,7 @@ void mlir::linattn::lowerRecurrenceToLoops(RewriterBase &rewriter, RecurrenceOp 
   SmallVector<Value> results = builder.build();
   PlanAttr plan = op.getPlanAttr();
   bool isSweep = plan && plan.getStrategy() == Strategy::sweep;
-  bool mayPeel = op.getStep() && !op.getReverse(); // in reverse the partial step comes first
+  bool mayPeel = op.getStep() && !op.getReverse(); // in reverse the partial step is apart already
   unsigned firstState = op.getOuts().size(), endState = firstState + op.getStates().size();
   rewriter.replaceOp(op, results);
   scf::ForOp loop = builder.getTimeLoop();
