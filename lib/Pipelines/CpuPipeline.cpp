@@ -27,11 +27,14 @@ static void addLoopPasses(OpPassManager &pm, const CpuPipelineOptions &options) 
   if (options.fuse)
     pm.addPass(createFusePass());
   pm.addPass(createSplitValuePass({options.valueTile}));
-  pm.addPass(createSplitTimePass({options.timeParts, std::max<int64_t>(options.chunk, 1)}));
+  int64_t chunk = std::max<int64_t>(options.chunk, 1);
+  pm.addPass(createSplitTimePass({options.timeParts, chunk}));
+  pm.addPass(createSplitTasksPass({options.tasks, /*columns=*/32, chunk}));
   if (options.chunk > 0)
     pm.addPass(createChunkPass({Strategy::chunk, options.chunk, options.subchunk,
                                 OperandPrecision::f32, /*splitTail=*/true}));
-  pm.addPass(createCSEPass()); // writes that depend on one read are solved for with the same products
+  pm.addPass(
+      createCSEPass()); // writes that depend on one read are solved for with the same products
   pm.addPass(createColumnsLastPass());
   // Tiles of whole rows of registers, as many as the vectoriser takes at once on any target.
   pm.addPass(createTileColumnsPass({options.tileBytes, /*columns=*/64}));

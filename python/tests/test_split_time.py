@@ -181,3 +181,17 @@ def test_plans(plan, tmp_path):
     assert recurrences(tmp_path / "case.mlir", "--linattn-split-time=parts=2") == (3, [])
     got = run(text, program.args, tmp_path, pipeline(2))
     check(got, program.expected, program.tolerance)
+
+
+@pytest.mark.parametrize("body", ["gla", "delta", "normalised", "hgrn"])
+def test_tasks(body, tmp_path):
+    """Value columns and parts of time together: the same bits for any number of threads."""
+    program = build_case(Case(body, **{**SIZES, "value": 8}))
+    (tmp_path / "case.mlir").write_text(program.text)
+    count, _ = recurrences(tmp_path / "case.mlir", "--linattn-split-tasks=tasks=16 columns=4 chunk=8")
+    assert count == {"gla": 3, "delta": 1, "normalised": 3, "hgrn": 1}[body]
+    options = ["--pipeline=builtin.module(linattn-split-tasks{tasks=16 columns=4 chunk=8},linattn-to-cpu-pipeline)"]
+    one, *others = (run(program.text, program.args, tmp_path, *options, threads=threads)
+                    for threads in (1, 2, 3))
+    check(one, program.expected, program.tolerance)
+    assert all(np.array_equal(x, y) for other in others for x, y in zip(one, other, strict=True))

@@ -37,6 +37,11 @@ struct CpuPipelineOptions : PassPipelineOptions<CpuPipelineOptions> {
       llvm::cl::desc("Parts of the tokens that run in parallel where the op has no plan and the "
                      "body allows it; more tasks for few heads. 0 or 1: none"),
       llvm::cl::init(1)};
+  Option<int64_t> tasks{
+      *this, "tasks",
+      llvm::cl::desc("Parallel tasks wanted, twice the threads, say: where the static extents of "
+                     "an op without a plan give fewer, value columns are split, then time"),
+      llvm::cl::init(1)};
   Option<bool> openmp{*this, "openmp",
                       llvm::cl::desc("Run the parallel dims on OpenMP threads (needs libomp)"),
                       llvm::cl::init(true)};

@@ -160,6 +160,23 @@ def SplitTimePass : Pass<"linattn-split-time"> {
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def SplitTasksPass : Pass<"linattn-split-tasks"> {
+  let summary = "Split recurrences until there are enough parallel tasks";
+  let description = [{
+    For few heads and many threads. Where the parallel dims of a recurrence have fewer than `tasks` points (a dynamic extent counts as 1), its value columns are split into
+    tiles (`linattn-split-value`): the widest that make enough tasks, or the narrowest of at least `columns`. Where that is not enough, or the body mixes columns,
+    parts of time run in parallel (`linattn-split-time`). Columns come first as they repeat only what does not depend on the column; parts of time compute twice
+    what states become. The choice depends on the program and the options only, so results are the same for any number of threads.
+
+    A recurrence with a plan is left as it is.
+  }];
+  let options = [
+    Option<"tasks", "tasks", "int64_t", /*default=*/"1", "Parallel tasks wanted; must be positive">,
+    Option<"columns", "columns", "int64_t", /*default=*/"32", "Value columns that a task has at least; must be positive">,
+    Option<"chunk", "chunk", "int64_t", /*default=*/"32", "Tokens of which borders of parts of time are multiples; must be positive">];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def ColumnsLastPass : Pass<"linattn-columns-last"> {
   let summary = "Make the value columns the last axis of what the bodies of scans see";
   let description = [{

@@ -179,8 +179,9 @@ static bool isLastRow(Value value, Value matrix) {
          slice.getType().getDimSize(0) == getType(matrix).getDimSize(1);
 }
 
-/// Channels, first row to last: one pass with the product so far in a row of its own, so that passes
-/// which multiply by the products can be merged with it, and then the products need no memory.
+/// Channels, first row to last: one pass with the product so far in a row of its own, so that
+/// passes which multiply by the products can be merged with it, and then the products need no
+/// memory.
 struct LowerProductOfChannels : OpRewritePattern<RunningProductOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(RunningProductOp op, PatternRewriter &rewriter) const override {
@@ -245,8 +246,9 @@ struct LowerRunningProduct : OpRewritePattern<RunningProductOp> {
 // Brackets
 //===----------------------------------------------------------------------------------------------===//
 
-/// With a decay per channel, brackets of the same writes are made together: the reads of all of them
-/// see a write as it decays from token to token. In the end it is what the new state needs of it.
+/// With a decay per channel, brackets of the same writes are made together: the reads of all of
+/// them see a write as it decays from token to token. In the end it is what the new state needs of
+/// it.
 struct LowerBracket : OpRewritePattern<BracketOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(BracketOp op, PatternRewriter &rewriter) const override {
@@ -357,8 +359,8 @@ private:
     // The last write meets no read, but is moved to the end as well.
     carried = build.loop(from, atEnd ? to : to - 1, carried, [&](Value column, ValueRange outer) {
       SmallVector<Value> next(outer.take_front(group.size() + 1));
-      next.back() = carry(build.builder, build.loc, build.row(first.getWrites(), column),
-                          next.back());
+      next.back() =
+          carry(build.builder, build.loc, build.row(first.getWrites(), column), next.back());
       Value behind = arith::AddIOp::create(build.builder, build.loc, column, build.constant(1));
       next = build.loop(behind, build.constant(to), next, [&](Value row, ValueRange inner) {
         SmallVector<Value> reads;

@@ -362,8 +362,7 @@ SmallVector<Value> LoopBuilder::buildPoint(ArrayRef<OpFoldResult> ivs, const Seq
   /// Steps of `begin <= iv < end`; `place` says where they are in time and how many rows are live.
   auto buildSteps = [&](OpFoldResult begin, OpFoldResult end,
                         function_ref<void(Value, OpFoldResult &, OpFoldResult &)> place) {
-    auto loop =
-        scf::ForOp::create(rewriter, loc, asValue(begin), asValue(end), stepValue, carried);
+    auto loop = scf::ForOp::create(rewriter, loc, asValue(begin), asValue(end), stepValue, carried);
     OpBuilder::InsertionGuard guard(rewriter);
     rewriter.setInsertionPointToStart(loop.getBody());
     StepPoint local = start;
@@ -382,13 +381,13 @@ SmallVector<Value> LoopBuilder::buildPoint(ArrayRef<OpFoldResult> ivs, const Seq
   if (!op.getReverse()) {
     timeLoop = buildSteps(index(0), length, [&](Value iv, OpFoldResult &time, OpFoldResult &live) {
       time = iv;
-      live = isWhole ? allLive
-                     : affine::makeComposedFoldedAffineMin(
-                           rewriter, loc,
-                           AffineMap::get(2, 0,
-                                          {rewriter.getAffineConstantExpr(step), dim(1) - dim(0)},
-                                          op.getContext()),
-                           {time, length});
+      live = isWhole
+                 ? allLive
+                 : affine::makeComposedFoldedAffineMin(
+                       rewriter, loc,
+                       AffineMap::get(2, 0, {rewriter.getAffineConstantExpr(step), dim(1) - dim(0)},
+                                      op.getContext()),
+                       {time, length});
     });
   } else {
     if (!isWhole) { // the partial step is visited first
