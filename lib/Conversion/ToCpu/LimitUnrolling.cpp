@@ -7,7 +7,7 @@
 //
 // LLVM unrolls in full what has few iterations. Sums gain by that, and so do short loops, whose
 // results then stay in registers; a pass over a matrix does not, but its hundreds of loads and
-// stores in one block took half of the compile time.
+// stores in one block took a quarter of the compile time (of all examples; 40 % of the largest).
 //
 //===----------------------------------------------------------------------------------------------===//
 
