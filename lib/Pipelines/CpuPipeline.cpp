@@ -82,6 +82,7 @@ static void addVectorPasses(OpPassManager &pm, const CpuPipelineOptions &options
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createPrefetchRowsPass());
+  pm.addPass(createLimitUnrollingPass());
 }
 
 static void addLLVMPasses(OpPassManager &pm, const CpuPipelineOptions &options) {

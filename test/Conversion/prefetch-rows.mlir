@@ -13,9 +13,15 @@
 // CHECK:         scf.for
 // CHECK-NOT:       memref.prefetch
 // CHECK:           scf.for
-// CHECK:             %[[ROW:.+]] = affine.apply #{{.+}}(%[[NEXT]],
-// CHECK:             memref.prefetch %[[K]][%[[ROW]], %{{.+}}, %{{.+}}], read, locality<2>, data
-// CHECK-COUNT-7:     memref.prefetch %[[K]]
+// CHECK:             %[[LINE:.+]] = arith.muli %{{.+}}, %[[C8:c8.*]] : index
+// CHECK-NEXT:        %[[ROW:.+]] = arith.divui %[[LINE]], %[[C8]]
+// CHECK:             %[[TOKEN:.+]] = arith.addi %[[NEXT]], %[[ROW]]
+// CHECK:             %[[IN_ROW:.+]] = arith.remui %[[LINE]], %[[C8]]
+// CHECK:             %[[COLUMN:.+]] = arith.muli %[[IN_ROW]], %[[C16:.+]] : index
+// CHECK:             memref.prefetch %[[K]][%[[TOKEN]], %{{.+}}, %[[COLUMN]]], read, locality<2>, data
+// CHECK:             %[[NEIGHBOUR:.+]] = arith.addi %[[COLUMN]], %[[C16]]
+// CHECK:             memref.prefetch %[[K]][%[[TOKEN]], %{{.+}}, %[[NEIGHBOUR]]]
+// CHECK-COUNT-6:     memref.prefetch %[[K]]
 // CHECK-NOT:         memref.prefetch %[[K]]
 // CHECK-COUNT-8:     memref.prefetch %[[O]][%{{.+}}, %{{.+}}, %{{.+}}], write
 // CHECK-NOT:         memref.prefetch

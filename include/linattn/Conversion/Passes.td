@@ -148,6 +148,25 @@ def PrefetchRowsPass : Pass<"linattn-prefetch-rows"> {
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
 }
 
+def LimitUnrollingPass : Pass<"linattn-limit-unrolling"> {
+  let summary = "Keep LLVM from unrolling large loops";
+  let description = [{
+    Annotates every `scf.for` that carries no values, has a constant number of iterations and does much in all of them together: LLVM leaves it a loop. It would
+    unroll such loops in full, which makes elementwise ops on matrices no faster, but the compilation slow: instruction scheduling is quadratic in the loads and
+    stores of a block. Loops that carry values, as sums do, and short ones are LLVM's choice.
+
+    After:
+    ```mlir
+    #unroll = #llvm.loop_unroll<disable = true>
+    #loop = #llvm.loop_annotation<unroll = #unroll>
+    scf.for %i = %c0 to %c8 step %c1 {
+      ...
+    } {llvm.loop_annotation = #loop}
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 def ApproximateMathPass : Pass<"linattn-approximate-math", "::mlir::ModuleOp"> {
   let summary = "Polynomials for exp, expm1, log, log1p and tanh of f32 vectors";
   let description = [{

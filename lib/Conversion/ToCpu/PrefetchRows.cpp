@@ -25,6 +25,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/bit.h"
+#include <numeric>
 
 namespace mlir::linattn {
 #define GEN_PASS_DEF_PREFETCHROWSPASS
@@ -138,60 +140,78 @@ static int64_t countSlots(ArrayRef<Slots> slots) {
   return slots.empty() ? 0 : slots.back().first + slots.back().count;
 }
 
-/// One cache line of the rows.
-static void prefetchLine(RewriterBase &rewriter, Rows rows, OpFoldResult line) {
+/// Index arithmetic on counts, which are not negative.
+template <typename OpTy>
+static Value createCount(RewriterBase &rewriter, Location loc, Value count, int64_t constant) {
+  return rewriter.createOrFold<OpTy>(loc, count,
+                                     arith::ConstantIndexOp::create(rewriter, loc, constant));
+}
+
+/// Lines that follow one another in a row, from number `line` on.
+static void prefetchLines(RewriterBase &rewriter, Rows rows, Value line, int64_t count) {
   Location loc = rows.view.getLoc();
-  SmallVector<OpFoldResult> offsets = rows.next;
-  AffineExpr d0, d1;
-  bindDims(rewriter.getContext(), d0, d1);
-  auto apply = [&](AffineExpr expr, ArrayRef<OpFoldResult> operands) {
-    return affine::makeComposedFoldedAffineApply(
-        rewriter, loc, AffineMap::get(operands.size(), 0, expr), operands);
+  SmallVector<Value> offsets = getValueOrCreateConstantIndexOp(rewriter, loc, rows.next);
+  auto advance = [&](Value &offset, Value by) {
+    offset = rewriter.createOrFold<arith::AddIOp>(loc, offset, by);
   };
-  if (rows.rowDim)
-    offsets[*rows.rowDim] =
-        apply(d0 + d1.floorDiv(rows.linesPerRow) * rows.view.getStaticStrides()[*rows.rowDim],
-              {offsets[*rows.rowDim], line});
+  if (rows.rowDim) {
+    Value row = createCount<arith::DivUIOp>(rewriter, loc, line, rows.linesPerRow);
+    advance(
+        offsets[*rows.rowDim],
+        createCount<arith::MulIOp>(rewriter, loc, row, rows.view.getStaticStrides()[*rows.rowDim]));
+    line = createCount<arith::RemUIOp>(rewriter, loc, line, rows.linesPerRow);
+  }
   if (rows.linesPerRow > 1)
-    offsets.back() =
-        apply(d0 + (d1 % rows.linesPerRow) * rows.lineElements, {offsets.back(), line});
-  memref::PrefetchOp::create(rewriter, loc, rows.view.getSource(),
-                             getValueOrCreateConstantIndexOp(rewriter, loc, offsets),
-                             rows.isWritten, /*localityHint=*/2, /*isDataCache=*/true);
+    advance(offsets.back(), createCount<arith::MulIOp>(rewriter, loc, line, rows.lineElements));
+  for (int64_t i = 0; i < count; ++i) {
+    if (i > 0)
+      offsets.back() = createCount<arith::AddIOp>(rewriter, loc, offsets.back(), rows.lineElements);
+    memref::PrefetchOp::create(rewriter, loc, rows.view.getSource(), offsets, rows.isWritten,
+                               /*localityHint=*/2, /*isDataCache=*/true);
+  }
+}
+
+/// The number of a slot among all of them.
+static Value getNumber(RewriterBase &rewriter, Location loc, const Slots &slots) {
+  Value number = arith::ConstantIndexOp::create(rewriter, loc, slots.first);
+  int64_t inside = slots.count;
+  for (scf::ForOp loop : slots.loops) {
+    inside /= *getTripCount(loop);
+    Value count = createCount<arith::SubIOp>(rewriter, loc, loop.getInductionVar(),
+                                             *getConstantIntValue(loop.getLowerBound()));
+    count = createCount<arith::DivUIOp>(rewriter, loc, count, *getConstantIntValue(loop.getStep()));
+    number = rewriter.createOrFold<arith::AddIOp>(
+        loc, number, createCount<arith::MulIOp>(rewriter, loc, count, inside));
+  }
+  return number;
 }
 
 /// An equal share of the lines in each slot. `condition`, if there is one: only where it holds.
 static void prefetchInSlots(RewriterBase &rewriter, Location loc, ArrayRef<Rows> all,
                             ArrayRef<Slots> slots, Value condition) {
   OpBuilder::InsertionGuard guard(rewriter);
-  AffineExpr d0, d1;
-  bindDims(rewriter.getContext(), d0, d1);
   for (const Slots &slot : slots) {
     rewriter.setInsertionPointToStart(scf::ForOp(slot.loops.back()).getBody());
     if (condition) {
       auto branch = scf::IfOp::create(rewriter, loc, condition, /*withElseRegion=*/false);
       rewriter.setInsertionPointToStart(branch.thenBlock());
     }
-    OpFoldResult number = rewriter.getIndexAttr(slot.first);
-    int64_t inside = slot.count;
-    for (scf::ForOp loop : slot.loops) {
-      inside /= *getTripCount(loop);
-      int64_t step = *getConstantIntValue(loop.getStep()),
-              low = *getConstantIntValue(loop.getLowerBound());
-      number = affine::makeComposedFoldedAffineApply(
-          rewriter, loc, AffineMap::get(2, 0, d0 + (d1 - low).floorDiv(step) * inside),
-          {number, loop.getInductionVar()});
-    }
+    Value number = getNumber(rewriter, loc, slot);
     for (const Rows &rows : all) {
-      int64_t count = llvm::divideCeil(rows.getNumLines(), countSlots(slots));
+      // Neighbours in a row share the arithmetic of their addresses, which may round a share up.
+      int64_t lines = llvm::divideCeil(rows.getNumLines(), countSlots(slots));
+      int64_t neighbours =
+          std::max(std::gcd(rows.linesPerRow, lines),
+                   std::gcd(rows.linesPerRow, int64_t(llvm::bit_floor<uint64_t>((lines + 1) / 2))));
+      int64_t groups = rows.getNumLines() / neighbours;
+      int64_t count = llvm::divideCeil(groups, countSlots(slots));
+      Value first = createCount<arith::MulIOp>(rewriter, loc, number, count);
       for (int64_t i = 0; i < count; ++i) {
-        OpFoldResult line = affine::makeComposedFoldedAffineMin(
-            rewriter, loc,
-            AffineMap::get(1, 0,
-                           {d0 * count + i, rewriter.getAffineConstantExpr(rows.getNumLines() - 1)},
-                           rewriter.getContext()),
-            {number});
-        prefetchLine(rewriter, rows, line);
+        Value group = createCount<arith::AddIOp>(rewriter, loc, first, i);
+        if (countSlots(slots) * count > groups)
+          group = createCount<arith::MinUIOp>(rewriter, loc, group, groups - 1);
+        prefetchLines(rewriter, rows, createCount<arith::MulIOp>(rewriter, loc, group, neighbours),
+                      neighbours);
       }
     }
   }
