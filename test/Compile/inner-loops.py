@@ -4,7 +4,8 @@
 
 For each example and target the largest number of spills of vectors in one innermost loop; none where the table says
 nothing. What spills are polynomials (log and exp of entries need more constants and values than there are registers) and,
-on AVX2 and NEON, trees of shuffles that add the lanes of dot products; on AVX2 the write that decays from token to token (16 registers of it for 128 channels); on NEON products of matrices, a little. No product of matrices does on x86-64.
+on AVX2 and NEON, trees of shuffles that add the lanes of dot products; on AVX2 the write that decays from token to token
+(16 registers of it for 128 channels); on NEON products of matrices, a little. No product of matrices does on x86-64.
 A smaller number than the table's is progress: then lower it there.
 """
 
