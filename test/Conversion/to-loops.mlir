@@ -117,12 +117,12 @@ func.func @partial_tile(%x: tensor<?x2xf32>, %y: tensor<?x4x2xf32>, %s0: tensor<
 // CHECK-SAME:    %[[X:.+]]: tensor<?x2xf32>
 // CHECK:         scf.forall
 // CHECK:           %[[LENGTH:.+]] = arith.subi
-// CHECK:           %[[WHOLE:.+]] = affine.apply {{.+}}()[%[[LENGTH]]]
+// CHECK:           %[[WHOLE:.+]] = affine.apply {{.+}}%[[LENGTH]]
 // CHECK:           scf.for %{{.+}} to %[[WHOLE]] step
 // CHECK-NOT:         affine.min
 // CHECK:             tensor.extract_slice %[[X]][%{{.+}}, 0] [8, 2]
 // CHECK:           scf.for %[[T:[a-z0-9]+]] = %[[WHOLE]] to
-// CHECK:             %[[LIVE:.+]] = affine.apply {{.+}}(%[[T]])
+// CHECK:             %[[LIVE:.+]] = affine.apply {{.+}}(%[[T]]
 // CHECK:             tensor.extract_slice %[[X]][%{{.+}}, 0] [%[[LIVE]], 2]
 func.func @partial_tile_of_segments(%x: tensor<?x2xf32>, %cu: tensor<?xi32>, %s0: tensor<?x3x2xf32>) -> tensor<?x3x2xf32> {
   %s = linattn.recurrence [segment, time] step(%live of 8)
