@@ -234,9 +234,7 @@ LoopBuilder::Sequence LoopBuilder::getSequence(ArrayRef<OpFoldResult> ivs) {
     return arith::IndexCastOp::create(rewriter, loc, rewriter.getIndexType(), offset).getResult();
   };
   Value begin = load(ivs[*segment]), end = load(apply(dim(0) + 1, {ivs[*segment]}));
-  // No affine op: what peeling knows of the loop's bound, it knows of this value.
-  Value length = arith::SubIOp::create(rewriter, loc, end, begin);
-  return {begin, length};
+  return {begin, apply(dim(1) - dim(0), {begin, end})};
 }
 
 SmallVector<Value> LoopBuilder::build() {
