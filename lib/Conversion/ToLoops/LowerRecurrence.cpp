@@ -359,8 +359,7 @@ SmallVector<Value> LoopBuilder::buildPoint(ArrayRef<OpFoldResult> ivs, const Seq
   // Steps of `begin <= iv < end`; `place` says where they are in time and how many rows are live.
   auto buildSteps = [&](OpFoldResult begin, OpFoldResult end,
                         function_ref<void(Value, OpFoldResult &, OpFoldResult &)> place) {
-    auto loop =
-        scf::ForOp::create(rewriter, loc, asValue(begin), asValue(end), stepValue, carried);
+    auto loop = scf::ForOp::create(rewriter, loc, asValue(begin), asValue(end), stepValue, carried);
     OpBuilder::InsertionGuard guard(rewriter);
     rewriter.setInsertionPointToStart(loop.getBody());
     StepPoint local = start;
