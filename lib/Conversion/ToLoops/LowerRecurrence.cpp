@@ -26,7 +26,6 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/SCF/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -235,9 +234,7 @@ LoopBuilder::Sequence LoopBuilder::getSequence(ArrayRef<OpFoldResult> ivs) {
     return arith::IndexCastOp::create(rewriter, loc, rewriter.getIndexType(), offset).getResult();
   };
   Value begin = load(ivs[*segment]), end = load(apply(dim(0) + 1, {ivs[*segment]}));
-  // No affine op: what peeling knows of the loop's bound, it knows of this value.
-  Value length = arith::SubIOp::create(rewriter, loc, end, begin);
-  return {begin, length};
+  return {begin, apply(dim(1) - dim(0), {begin, end})};
 }
 
 SmallVector<Value> LoopBuilder::build() {
@@ -359,7 +356,7 @@ SmallVector<Value> LoopBuilder::buildPoint(ArrayRef<OpFoldResult> ivs, const Seq
                           : tensors[i]);
   int64_t step = op.getStep().value_or(1);
   Value stepValue = arith::ConstantIndexOp::create(rewriter, loc, step);
-  /// Steps of `begin <= iv < end`; `place` says where they are in time and how many rows are live.
+  // Steps of `begin <= iv < end`; `place` says where they are in time and how many rows are live.
   auto buildSteps = [&](OpFoldResult begin, OpFoldResult end,
                         function_ref<void(Value, OpFoldResult &, OpFoldResult &)> place) {
     auto loop = scf::ForOp::create(rewriter, loc, asValue(begin), asValue(end), stepValue, carried);
@@ -377,30 +374,30 @@ SmallVector<Value> LoopBuilder::buildPoint(ArrayRef<OpFoldResult> ivs, const Seq
   };
   OpFoldResult length = sequence.length, whole = length;
   bool isWhole = !op.getStep() || isMultiple(length, step);
-  auto allLive = op.getStep() ? index(step) : OpFoldResult();
-  if (!op.getReverse()) {
-    timeLoop = buildSteps(index(0), length, [&](Value iv, OpFoldResult &time, OpFoldResult &live) {
+  if (!isWhole)
+    whole = apply(dim(0).floorDiv(step) * step, {length});
+  auto buildWhole = [&] {
+    timeLoop = buildSteps(index(0), whole, [&](Value iv, OpFoldResult &time, OpFoldResult &live) {
       time = iv;
-      live = isWhole
-                 ? allLive
-                 : affine::makeComposedFoldedAffineMin(
-                       rewriter, loc,
-                       AffineMap::get(2, 0, {rewriter.getAffineConstantExpr(step), dim(1) - dim(0)},
-                                      op.getContext()),
-                       {time, length});
+      if (op.getReverse())
+        time = apply(dim(1) - dim(0) - step, {iv, whole});
+      if (op.getStep())
+        live = index(step);
     });
-  } else {
-    if (!isWhole) { // the partial step is visited first
-      whole = apply(dim(0).floorDiv(step) * step, {length});
+  };
+  auto buildRest = [&] {
+    if (!isWhole)
       buildSteps(whole, length, [&](Value iv, OpFoldResult &time, OpFoldResult &live) {
         time = iv;
         live = apply(dim(1) - dim(0), {time, length});
       });
-    }
-    timeLoop = buildSteps(index(0), whole, [&](Value iv, OpFoldResult &time, OpFoldResult &live) {
-      time = apply(dim(1) - dim(0) - step, {iv, whole});
-      live = allLive;
-    });
+  };
+  if (op.getReverse()) {
+    buildRest();
+    buildWhole();
+  } else {
+    buildWhole();
+    buildRest();
   }
   SmallVector<Value> results(carried);
   for (size_t i = 0; i < results.size(); ++i)
@@ -569,17 +566,12 @@ void mlir::linattn::lowerRecurrenceToLoops(RewriterBase &rewriter, RecurrenceOp 
   SmallVector<Value> results = builder.build();
   PlanAttr plan = op.getPlanAttr();
   bool isSweep = plan && plan.getStrategy() == Strategy::sweep;
-  bool mayPeel = op.getStep() && !op.getReverse(); // in reverse the partial step is apart already
   unsigned firstState = op.getOuts().size(), endState = firstState + op.getStates().size();
   rewriter.replaceOp(op, results);
   scf::ForOp loop = builder.getTimeLoop();
   for (unsigned state = firstState; isSweep && state < endState; ++state)
     if (FailureOr<scf::ForOp> deferred = deferWrites(rewriter, loop, state); succeeded(deferred))
       loop = *deferred;
-  // All steps but the last one have all their tokens.
-  scf::ForOp last;
-  if (mayPeel)
-    (void)scf::peelForLoopAndSimplifyBounds(rewriter, loop, last);
 }
 
 namespace {
