@@ -341,9 +341,8 @@ struct MergeGenerics : linattn::impl::MergeGenericsPassBase<MergeGenerics> {
 } // namespace
 
 void mlir::linattn::populateMergeGenericsPatterns(RewritePatternSet &patterns) {
-  patterns
-      .add<BroadcastToGeneric, DropEqualResults, FoldIndexComparison, MergeIntoConsumer, MergeSums,
-           SplatToGeneric>(patterns.getContext());
+  patterns.add<BroadcastToGeneric, DropEqualResults, FoldIndexComparison, MergeIntoConsumer,
+               MergeSums, SplatToGeneric>(patterns.getContext());
   // Elementwise ops into their consumers, but never into a loop or a larger iteration space, which
   // would compute the exponential of a decay once per token or per entry of the state.
   linalg::populateElementwiseOpsFusionPatterns(patterns, [](OpOperand *operand) {
