@@ -64,13 +64,15 @@ func.func @logistic(%x: vector<16xf32>, %y: vector<16xf32>) -> (vector<16xf32>, 
   return %s, %t : vector<16xf32>, vector<16xf32>
 }
 
-// The sign of a power is that of multiply-adds: limits are for the number before it.
+// The sign of a power is that of constants.
 // CHECK-LABEL: func.func @silu(
 // CHECK-SAME:    %[[X:.+]]: vector<16xf32>)
 // CHECK:         arith.cmpf ogt, %{{.+}}, %[[X]]
+// CHECK:         arith.select
 // CHECK:         %[[CLAMPED:.+]] = arith.select
-// CHECK:         %[[CLAMPED:.+]] = arith.select
-// CHECK:         arith.negf %[[CLAMPED]]
+// CHECK:         %[[FACTOR:.+]] = arith.constant dense<-1.44269502>
+// CHECK:         math.fma %[[CLAMPED]], %[[FACTOR]]
+// CHECK-NOT:     arith.negf %[[CLAMPED]]
 // CHECK:         arith.mulf %[[X]], %{{.+}}
 func.func @silu(%x: vector<16xf32>) -> vector<16xf32> {
   %one = arith.constant dense<1.0> : vector<16xf32>

@@ -50,22 +50,28 @@ struct VectorMath {
   }
 };
 
-/// e^x = 2^n e^r with n = x / ln 2, rounded, for x above -88.
+/// e^(sign x) = 2^n e^r with n = sign x / ln 2, rounded, for a power above -88. The sign is that of
+/// constants, so it costs nothing.
 struct Exponential : VectorMath {
   /// The last bits of 1.5 * 2^23 + i are i: adding rounds, and leaves the exponent of 2^n.
   static constexpr float shift = 0x1.8p23f + 127;
-  Value x, shifted = fma(x, constant(0x1.715476p0f), constant(shift));
+  Value x;
+  float sign = 1;
+  Value shifted = fma(x, constant(sign * 0x1.715476p0f), constant(shift));
 
   /// e^r, by the coefficients of r^2, r^3, ..., the last ones first.
   Value getFraction(ArrayRef<float> coefficients) {
     Value n = arith::SubFOp::create(rewriter, loc, shifted, constant(shift));
-    // The first part of ln 2 has few digits, so that its products are exact.
-    Value r = fma(n, constant(-0.693359375f), x);
-    r = fma(n, constant(2.12194440e-4f), r);
-    Value sum = constant(coefficients[0]);
-    for (float coefficient : coefficients.drop_front())
-      sum = fma(sum, r, constant(coefficient));
-    return fma(fma(sum, r, constant(1)), r, constant(1));
+    // The first part of ln 2 has few digits, so that its products are exact. This is sign r.
+    Value r = fma(n, constant(-sign * 0.693359375f), x);
+    r = fma(n, constant(sign * 2.12194440e-4f), r);
+    unsigned degree = coefficients.size() + 1;
+    Value sum;
+    for (float coefficient : coefficients) {
+      Value factor = constant(degree-- % 2 == 0 ? coefficient : sign * coefficient);
+      sum = sum ? fma(sum, r, factor) : factor;
+    }
+    return fma(fma(sum, r, constant(sign)), r, constant(1));
   }
   /// 2^n.
   Value getScale() {
@@ -111,16 +117,17 @@ struct LogisticOfVector : OpRewritePattern<arith::DivFOp> {
       return rewriter.notifyMatchFailure(op, "not a logistic function of a vector of f32");
     Location loc = op.getLoc();
     VectorMath math{rewriter, loc, type};
-    // The sign of y is free in multiply-adds, but not before a comparison.
+    // Limits for x in y = sign x.
     constexpr float low = -88, high = 87.3365479f; // 126 ln 2
-    Value y = power.getOperand();
-    auto negative = y.getDefiningOp<arith::NegFOp>();
-    y = math.clamp(arith::CmpFPredicate::OGT, negative ? -high : low,
-                   negative ? negative.getOperand() : y);
-    y = math.clamp(arith::CmpFPredicate::OLT, negative ? -low : high, y);
-    if (negative)
-      y = arith::NegFOp::create(rewriter, loc, y);
-    Exponential exp{math, y};
+    Value x = power.getOperand();
+    float sign = 1;
+    if (auto negative = x.getDefiningOp<arith::NegFOp>()) {
+      x = negative.getOperand();
+      sign = -1;
+    }
+    x = math.clamp(arith::CmpFPredicate::OGT, sign > 0 ? low : -high, x);
+    x = math.clamp(arith::CmpFPredicate::OLT, sign > 0 ? high : -low, x);
+    Exponential exp{math, x, sign};
     Value fraction = exp.getFraction({0.0083125012f, 0.0418903306f, 0.166671157f, 0.499992311f});
     Value divisor = math.fma(fraction, exp.getScale(), math.constant(1));
     Value reciprocal = arith::DivFOp::create(
