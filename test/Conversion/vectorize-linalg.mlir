@@ -121,3 +121,29 @@ func.func @booleans(%x: memref<8xf32>, %b: memref<8xi1>) {
   }
   return
 }
+
+// Entries that lie apart are put side by side for a function of vectors; where there is none to
+// compute, a scalar loop costs less.
+// CHECK-LABEL: func.func @gathered(
+// CHECK-SAME:    %[[X:.+]]: memref<8xf32, strided<[4]>>, %[[Y:.+]]: memref<8xf32>, %[[Z:.+]]: memref<8xf32>)
+// CHECK:         %[[ROW:.+]] = memref.alloca() : memref<8xf32>
+// CHECK:         linalg.copy ins(%[[X]] : memref<8xf32, strided<[4]>>) outs(%[[ROW]] : memref<8xf32>)
+// CHECK:         vector.transfer_read %[[ROW]]
+// CHECK:         math.exp {{.*}} : vector<
+// CHECK:         vector.transfer_write %{{.+}}, %[[Y]]
+// CHECK:         linalg.generic {{.*}} ins(%[[X]] : {{.*}}) outs(%[[Z]]
+func.func @gathered(%x: memref<8xf32, strided<[4]>>, %y: memref<8xf32>, %z: memref<8xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : memref<8xf32, strided<[4]>>) outs(%y : memref<8xf32>) {
+  ^bb0(%e: f32, %old: f32):
+    %p = math.exp %e : f32
+    linalg.yield %p : f32
+  }
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : memref<8xf32, strided<[4]>>) outs(%z : memref<8xf32>) {
+  ^bb0(%e: f32, %old: f32):
+    %p = arith.negf %e : f32
+    linalg.yield %p : f32
+  }
+  return
+}
