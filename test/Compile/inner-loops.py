@@ -25,7 +25,7 @@ TARGETS = {
     "ymm": ("--triple=x86_64-linux-gnu --cpu=x86-64-v3", 16,
             {"mamba2": 4, "gla": 84, "kda": 24, "gated_delta_net": 24, "rwkv7": 8, "rwkv6": 4, "linear_attention": 4}),
     "v": ("--triple=aarch64-linux-gnu --cpu=neoverse-n1", 16,
-          {"mamba2": 16, "gla": 96, "kda": 224, "gated_delta_net": 224, "rwkv7": 176, "rwkv6": 28, "retnet": 16,
+          {"mamba2": 16, "gla": 96, "kda": 224, "gated_delta_net": 226, "rwkv7": 176, "rwkv6": 28, "retnet": 16,
            "linear_attention": 84}),
 }
 EXAMPLES = ["mamba2", "gla", "gated_delta_net", "kda", "rwkv7", "rwkv6", "retnet", "linear_attention"]
