@@ -67,6 +67,7 @@ static void addBufferPasses(OpPassManager &pm) {
   };
   pm.addNestedPass<func::FuncOp>(bufferization::createPromoteBuffersToStackPass(isVector));
   pm.addPass(createDeallocateLocalBuffersPass());
+  pm.addPass(createWindowsInPlacePass());
   pm.addPass(createOutlineParallelBodiesPass());
 }
 

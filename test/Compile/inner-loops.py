@@ -23,9 +23,9 @@ import inner_loops
 TARGETS = {
     "zmm": ("--triple=x86_64-linux-gnu --cpu=x86-64-v4", 16, {"gla": 18, "kda": 8}),
     "ymm": ("--triple=x86_64-linux-gnu --cpu=x86-64-v3", 16,
-            {"mamba2": 2, "gla": 80, "kda": 37, "rwkv7": 6, "rwkv6": 5}),
+            {"mamba2": 2, "gla": 80, "kda": 29, "rwkv7": 5, "rwkv6": 5}),
     "v": ("--triple=aarch64-linux-gnu --cpu=neoverse-n1", 16,
-          {"mamba2": 12, "gla": 82, "kda": 34, "gated_delta_net": 12, "rwkv7": 31, "rwkv6": 25, "retnet": 12,
+          {"mamba2": 14, "gla": 82, "kda": 34, "gated_delta_net": 12, "rwkv7": 20, "rwkv6": 25, "retnet": 12,
            "linear_attention": 7}),
 }
 EXAMPLES = ["mamba2", "gla", "gated_delta_net", "kda", "rwkv7", "rwkv6", "retnet", "linear_attention"]

@@ -160,3 +160,22 @@ func.func @all_rows(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<8xf32>) {
   } -> tensor<8xf32>
   return %y, %z : tensor<4x8xf32>, tensor<8xf32>
 }
+
+// What an op computes twice is stored once.
+// CHECK-LABEL: func @equal_results
+// CHECK:         %[[R:.+]]:2 = linalg.generic {{.*}} outs(%{{.+}}, %{{.+}} : tensor<4x8xf32>, tensor<4x8xf32>)
+// CHECK:           %[[X:.+]] = arith.negf
+// CHECK:           %[[Y:.+]] = math.exp
+// CHECK:           linalg.yield %[[X]], %[[Y]] : f32, f32
+// CHECK:         return %[[R]]#0, %[[R]]#1, %[[R]]#0
+func.func @equal_results(%a: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) {
+  %e = tensor.empty() : tensor<4x8xf32>
+  %r:3 = linalg.generic {indexing_maps = [#id, #id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%a : tensor<4x8xf32>) outs(%e, %e, %e : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) {
+  ^bb0(%in: f32, %o0: f32, %o1: f32, %o2: f32):
+    %x = arith.negf %in : f32
+    %y = math.exp %x : f32
+    linalg.yield %x, %y, %x : f32, f32, f32
+  } -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>)
+  return %r#0, %r#1, %r#2 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
+}

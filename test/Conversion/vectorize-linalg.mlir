@@ -121,3 +121,56 @@ func.func @booleans(%x: memref<8xf32>, %b: memref<8xi1>) {
   }
   return
 }
+
+// Entries that lie apart are put side by side for a function of vectors; where there is none to
+// compute, a scalar loop costs less.
+// CHECK-LABEL: func.func @gathered(
+// CHECK-SAME:    %[[X:.+]]: memref<8xf32, strided<[4]>>, %[[Y:.+]]: memref<8xf32>, %[[Z:.+]]: memref<8xf32>)
+// CHECK:         %[[ROW:.+]] = memref.alloca() : memref<8xf32>
+// CHECK:         linalg.copy ins(%[[X]] : memref<8xf32, strided<[4]>>) outs(%[[ROW]] : memref<8xf32>)
+// CHECK:         vector.transfer_read %[[ROW]]
+// CHECK:         math.exp {{.*}} : vector<
+// CHECK:         vector.transfer_write %{{.+}}, %[[Y]]
+// CHECK:         linalg.generic {{.*}} ins(%[[X]] : {{.*}}) outs(%[[Z]]
+func.func @gathered(%x: memref<8xf32, strided<[4]>>, %y: memref<8xf32>, %z: memref<8xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : memref<8xf32, strided<[4]>>) outs(%y : memref<8xf32>) {
+  ^bb0(%e: f32, %old: f32):
+    %p = math.exp %e : f32
+    linalg.yield %p : f32
+  }
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : memref<8xf32, strided<[4]>>) outs(%z : memref<8xf32>) {
+  ^bb0(%e: f32, %old: f32):
+    %p = arith.negf %e : f32
+    linalg.yield %p : f32
+  }
+  return
+}
+
+// A sum along rows of functions takes as many vectors at a time as polynomials have registers for, however many
+// operands there are: none of these stays in registers.
+// CHECK-LABEL: func.func @sum_of_functions(
+// DEFAULT:       vector.transfer_read {{.*}} : memref<4x256xf32>, vector<64xf32>
+#entry = affine_map<(i, j) -> (i, j)>
+#column = affine_map<(i, j) -> (j)>
+func.func @sum_of_functions(%x: memref<4x256xf32>, %a: memref<256xf32>, %b: memref<256xf32>, %c: memref<256xf32>, %d: memref<256xf32>, %e: memref<256xf32>, %f: memref<256xf32>, %g: memref<256xf32>,
+                            %y: memref<4x256xf32>, %sum: memref<4xf32>) {
+  linalg.generic {indexing_maps = [#entry, #column, #column, #column, #column, #column, #column, #column, #entry, affine_map<(i, j) -> (i)>],
+                  iterator_types = ["parallel", "reduction"]}
+      ins(%x, %a, %b, %c, %d, %e, %f, %g : memref<4x256xf32>, memref<256xf32>, memref<256xf32>, memref<256xf32>, memref<256xf32>, memref<256xf32>, memref<256xf32>, memref<256xf32>)
+      outs(%y, %sum : memref<4x256xf32>, memref<4xf32>) {
+  ^bb0(%in: f32, %ai: f32, %bi: f32, %ci: f32, %di: f32, %ei: f32, %fi: f32, %gi: f32, %old: f32, %s: f32):
+    %0 = arith.mulf %in, %ai : f32
+    %1 = arith.addf %0, %bi : f32
+    %2 = arith.mulf %1, %ci : f32
+    %3 = arith.addf %2, %di : f32
+    %4 = arith.mulf %3, %ei : f32
+    %5 = arith.addf %4, %fi : f32
+    %6 = arith.mulf %5, %gi : f32
+    %p = math.exp %6 : f32
+    %n = arith.addf %s, %p : f32
+    linalg.yield %p, %n : f32, f32
+  }
+  return
+}

@@ -206,6 +206,41 @@ def DeallocateLocalBuffersPass : Pass<"linattn-deallocate-local-buffers"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 
+def WindowsInPlacePass : Pass<"linattn-windows-in-place"> {
+  let summary = "Read the rows before a step's own where they lie in memory";
+  let description = [{
+    After bufferisation. A loop over time whose steps need a few rows of the steps before, as a convolution does, keeps them from step to step and copies them and its
+    own rows into one line. From the second step on, these rows lie one after the other in what all steps take theirs from: such a step reads them there, only the
+    first one makes a line, and only the last one copies what is kept. Different arguments of a function are taken as different buffers.
+
+    Before:
+    ```mlir
+    scf.for %t = %c0 to %T step %c8 {
+      %own = memref.subview %x[%t, 0] [8, 64] [1, 1] : ...
+      %0 = memref.subview %line[3, 0] [8, 64] [1, 1] : ...
+      memref.copy %own, %0 : ...
+      %1 = memref.subview %line[0, 0] [3, 64] [1, 1] : ...
+      memref.copy %kept, %1 : ...
+      ... reads of %line
+      %2 = memref.subview %line[8, 0] [3, 64] [1, 1] : ...
+      memref.copy %2, %kept : ...
+    }
+    ```
+    After:
+    ```mlir
+    scf.for %t = %c0 to %T step %c8 {
+      %later = arith.cmpi ne, %t, %c0 : index
+      %rows = scf.if %later -> (memref<11x64xf32, strided<[?, 1], offset: ?>>) { // %x[%t - 3, %t + 8)
+      } else { // %line, as before
+      }
+      ... reads of %rows
+      scf.if %last { ... memref.copy %2, %kept }
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
 def OutlineParallelBodiesPass : Pass<"linattn-outline-parallel-bodies", "::mlir::ModuleOp"> {
   let summary = "Move the body of every scf.forall into a function of its own";
   let description = [{

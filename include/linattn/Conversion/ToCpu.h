@@ -51,6 +51,11 @@ void populateMergeGenericsPatterns(RewritePatternSet &patterns);
 FailureOr<scf::ForallOp> fuseParallelLoops(RewriterBase &rewriter, scf::ForallOp first,
                                            scf::ForallOp second);
 
+/// `copyOfRows` puts the rows of a step of `loop` into a line, behind those that the step before
+/// kept. Makes all steps but the first read both where the rows lie in memory. Fails if there is no
+/// such line, or if something else writes to it, to what is kept or to what the rows come from.
+LogicalResult readWindowInPlace(RewriterBase &rewriter, scf::ForOp loop, Operation *copyOfRows);
+
 /// Fetches the rows of buffers that the next step of `time` takes while this one is computed. Fails
 /// if no rows move with the loop, or if it has no loops inside between whose iterations to do so.
 LogicalResult prefetchRows(RewriterBase &rewriter, scf::ForOp time);

@@ -281,6 +281,25 @@ struct SplatToGeneric : OpRewritePattern<tensor::SplatOp> {
   }
 };
 
+/// What one op computes twice, as what does nothing to a value leaves behind once it is merged.
+struct DropEqualResults : OpRewritePattern<GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(GenericOp op, PatternRewriter &rewriter) const override {
+    if (!op.hasPureTensorSemantics())
+      return rewriter.notifyMatchFailure(op, "not an op on tensors");
+    ValueRange yields = op.getBody()->getTerminator()->getOperands();
+    for (OpResult second : op->getResults())
+      for (OpResult first : op->getResults().take_front(second.getResultNumber()))
+        if (!second.use_empty() && first.getType() == second.getType() &&
+            yields[first.getResultNumber()] == yields[second.getResultNumber()] &&
+            op.getIndexingMapMatchingResult(first) == op.getIndexingMapMatchingResult(second)) {
+          rewriter.replaceAllUsesWith(second, first);
+          return success();
+        }
+    return rewriter.notifyMatchFailure(op, "no two results are the same");
+  }
+};
+
 /// As a generic op, so that no larger tensor is made of what its users can read as it is.
 struct BroadcastToGeneric : OpRewritePattern<linalg::BroadcastOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -323,9 +342,8 @@ struct MergeGenerics : linattn::impl::MergeGenericsPassBase<MergeGenerics> {
 } // namespace
 
 void mlir::linattn::populateMergeGenericsPatterns(RewritePatternSet &patterns) {
-  patterns
-      .add<BroadcastToGeneric, FoldIndexComparison, MergeIntoConsumer, MergeSums, SplatToGeneric>(
-          patterns.getContext());
+  patterns.add<BroadcastToGeneric, DropEqualResults, FoldIndexComparison, MergeIntoConsumer,
+               MergeSums, SplatToGeneric>(patterns.getContext());
   // Elementwise ops into their consumers, but never into a loop or a larger iteration space, which
   // would compute the exponential of a decay once per token or per entry of the state.
   linalg::populateElementwiseOpsFusionPatterns(patterns, [](OpOperand *operand) {

@@ -70,9 +70,11 @@ static int64_t getTile(GenericOp op, unsigned rowDim, const VectorizeOptions &op
     bool isHalf = ShapedType::isStatic(rows) && rows <= options.target.vectorRegisters / 8;
     registers = std::min<int64_t>(registers, isHalf ? 4 : 2);
   }
-  // Rows that stay in registers, and those that come and go with an entry of the innermost loop.
+  // Rows that stay in registers, and those that come and go with an entry of the innermost loop. In
+  // a sum along the row itself, each part of a row comes and goes.
+  bool rowReduces = op.getIteratorTypesArray()[rowDim] == IteratorType::reduction;
   int64_t rows = llvm::count_if(op.getIndexingMapsArray(), [&](AffineMap map) {
-    return op.getNumReductionLoops() > 0 && map.isFunctionOfDim(rowDim);
+    return op.getNumReductionLoops() > 0 && !rowReduces && map.isFunctionOfDim(rowDim);
   });
   int64_t available = options.target.vectorRegisters - 2;
   // A polynomial needs four or more registers for each one of its argument.

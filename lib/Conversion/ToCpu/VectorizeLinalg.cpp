@@ -14,10 +14,12 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/X86Vector/X86VectorDialect.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace mlir::linattn {
@@ -67,6 +69,37 @@ static FailureOr<GenericOp> getGeneric(RewriterBase &rewriter, linalg::LinalgOp 
   return generic;
 }
 
+/// Puts entries that lie apart side by side, where an op computes a function of each: scalars call
+/// a library, and eight of these calls take as long as fifty vectors.
+static void gatherInputs(RewriterBase &rewriter, GenericOp op) {
+  bool hasFunctions =
+      op.getBody()
+          ->walk([](Operation *nested) {
+            return isa<math::ExpOp, math::LogOp, math::Log1pOp, math::TanhOp>(nested)
+                       ? WalkResult::interrupt()
+                       : WalkResult::advance();
+          })
+          .wasInterrupted();
+  auto function = op->getParentOfType<FunctionOpInterface>();
+  if (!hasFunctions || !function || op.getNumLoops() != 1 || op.getNumReductionLoops() != 0)
+    return;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    auto type = dyn_cast<MemRefType>(input->get().getType());
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    if (!type || type.getRank() != 1 || !type.hasStaticShape() ||
+        !op.getMatchingIndexingMap(input).isIdentity() ||
+        failed(type.getStridesAndOffset(strides, offset)) || strides[0] == 1)
+      continue;
+    rewriter.setInsertionPointToStart(&function.getFunctionBody().front());
+    Value row = memref::AllocaOp::create(rewriter, op.getLoc(),
+                                         MemRefType::get(type.getShape(), type.getElementType()));
+    rewriter.setInsertionPoint(op);
+    linalg::CopyOp::create(rewriter, op.getLoc(), input->get(), row);
+    rewriter.modifyOpInPlace(op, [&] { input->set(row); });
+  }
+}
+
 LogicalResult mlir::linattn::vectorizeLinalgOp(RewriterBase &rewriter, linalg::LinalgOp op,
                                                const VectorizeOptions &options) {
   if (!op.hasPureBufferSemantics() || op.getNumLoops() == 0)
@@ -75,6 +108,7 @@ LogicalResult mlir::linattn::vectorizeLinalgOp(RewriterBase &rewriter, linalg::L
   FailureOr<GenericOp> generic = getGeneric(rewriter, op);
   if (failed(generic))
     return failure();
+  gatherInputs(rewriter, *generic);
   rewriter.setInsertionPoint(*generic);
   if (succeeded(vectorizePairs(rewriter, *generic, options)) ||
       succeeded(vectorizeDotProducts(rewriter, *generic, options)) ||
