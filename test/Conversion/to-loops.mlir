@@ -387,3 +387,43 @@ func.func @updates(%a: tensor<4xf32>, %x: tensor<?x4xf32>, %s0: tensor<4xf32>) -
   }
   return %s : tensor<4xf32>
 }
+
+// -----
+
+// A tile of value columns is part of the rows of its state: many steps run on a copy, few in place.
+// CHECK-LABEL: func.func @tile_of_columns(
+// CHECK:         scf.forall (%[[TILE:.+]]) in (2)
+// CHECK:           %[[SLICE:.+]] = tensor.extract_slice {{.*}} : tensor<4x16xf32> to tensor<4x8xf32>
+// CHECK:           %[[OWN:.+]] = bufferization.alloc_tensor() copy(%[[SLICE]]) : tensor<4x8xf32>
+// CHECK:           scf.for {{.*}} iter_args({{.*}}%{{.+}} = %[[OWN]])
+#rows = affine_map<(t, j, k) -> (t, k)>
+#columns = affine_map<(t, j, v) -> (t, j * 8 + v)>
+#tile = affine_map<(t, j, k, v) -> (k, j * 8 + v)>
+func.func @tile_of_columns(%k: tensor<?x4xf32>, %v: tensor<?x16xf32>, %j: tensor<2xi1>, %s: tensor<4x16xf32>) -> tensor<4x16xf32> {
+  %r = linattn.recurrence [time, parallel] step(%live of 8)
+      ins(%k via #rows : tensor<?x4xf32> as %kt : tensor<8x4xf32>, %v via #columns : tensor<?x16xf32> as %vt : tensor<8x8xf32>,
+          %j via affine_map<(t, j) -> (j)> : tensor<2xi1> as %jt : i1)
+      states(%s via #tile : tensor<4x16xf32> as %S : tensor<4x8xf32>) {
+    %S1 = linattn.write %S at %kt along 0 value %vt : tensor<4x8xf32>, tensor<8x4xf32>, tensor<8x8xf32>
+    linattn.yield %S1 : tensor<4x8xf32>
+  }
+  return %r : tensor<4x16xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @few_steps(
+// CHECK-NOT:     alloc_tensor
+#rows = affine_map<(t, j, k) -> (t, k)>
+#columns = affine_map<(t, j, v) -> (t, j * 8 + v)>
+#tile = affine_map<(t, j, k, v) -> (k, j * 8 + v)>
+func.func @few_steps(%k: tensor<32x4xf32>, %v: tensor<32x16xf32>, %j: tensor<2xi1>, %s: tensor<4x16xf32>) -> tensor<4x16xf32> {
+  %r = linattn.recurrence [time, parallel] step(%live of 8)
+      ins(%k via #rows : tensor<32x4xf32> as %kt : tensor<8x4xf32>, %v via #columns : tensor<32x16xf32> as %vt : tensor<8x8xf32>,
+          %j via affine_map<(t, j) -> (j)> : tensor<2xi1> as %jt : i1)
+      states(%s via #tile : tensor<4x16xf32> as %S : tensor<4x8xf32>) {
+    %S1 = linattn.write %S at %kt along 0 value %vt : tensor<4x8xf32>, tensor<8x4xf32>, tensor<8x8xf32>
+    linattn.yield %S1 : tensor<4x8xf32>
+  }
+  return %r : tensor<4x16xf32>
+}

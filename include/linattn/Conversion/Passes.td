@@ -33,7 +33,7 @@ def LinAttnToLoopsPass : Pass<"linattn-to-loops"> {
 
     Post-condition: no op of the linattn dialect is left.
   }];
-  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::complex::ComplexDialect",
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::bufferization::BufferizationDialect", "::mlir::arith::ArithDialect", "::mlir::complex::ComplexDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
                            "::mlir::tensor::TensorDialect"];
 }

@@ -24,11 +24,13 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/ValueBoundsOpInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
@@ -327,6 +329,19 @@ static bool isMultiple(OpFoldResult value, int64_t factor) {
   return apply && apply.getAffineMap().getResult(0).isMultipleOf(factor);
 }
 
+/// True if the slices of a state, tiles of value columns, say, are parts of its rows: then their
+/// own rows lie far apart, in a part of the sets of a cache, and prefetchers run into the rows of
+/// other threads. A few steps are not worth a copy.
+static bool needsCopy(Type slice, Value state, OpFoldResult length, int64_t step) {
+  auto type = dyn_cast<RankedTensorType>(slice);
+  if (!type || type.getRank() < 2 ||
+      type.getShape().back() == cast<RankedTensorType>(state.getType()).getShape().back())
+    return false;
+  FailureOr<int64_t> most = ValueBoundsConstraintSet::computeConstantBound(
+      presburger::BoundType::UB, length, /*stopCondition=*/nullptr, /*closedUB=*/true);
+  return failed(most) || *most > 4 * step;
+}
+
 SmallVector<Value> LoopBuilder::buildPoint(ArrayRef<OpFoldResult> ivs, const Sequence &sequence,
                                            ValueRange tensors, ArrayRef<OperandAccess> accesses,
                                            bool isSlot) {
@@ -349,12 +364,20 @@ SmallVector<Value> LoopBuilder::buildPoint(ArrayRef<OpFoldResult> ivs, const Seq
   inlineShared(start);
   // The loop carries outs, checkpoints and the slices of the states; the states' slots wait
   // outside.
-  SmallVector<Value> carried;
-  for (size_t i = 0; i < tensors.size(); ++i)
-    carried.push_back(inits[i].kind == InitKind::state
-                          ? accesses[i].load(rewriter, loc, tensors[i], start, inits[i].slice)
-                          : tensors[i]);
   int64_t step = op.getStep().value_or(1);
+  SmallVector<Value> carried;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (inits[i].kind != InitKind::state) {
+      carried.push_back(tensors[i]);
+      continue;
+    }
+    Value slice = accesses[i].load(rewriter, loc, tensors[i], start, inits[i].slice);
+    if (op.getStep() &&
+        needsCopy(slice.getType(), op.getStates()[i - numOuts], sequence.length, step))
+      slice = bufferization::AllocTensorOp::create(
+          rewriter, loc, cast<RankedTensorType>(slice.getType()), ValueRange(), slice);
+    carried.push_back(slice);
+  }
   Value stepValue = arith::ConstantIndexOp::create(rewriter, loc, step);
   // Steps of `begin <= iv < end`; `place` says where they are in time and how many rows are live.
   auto buildSteps = [&](OpFoldResult begin, OpFoldResult end,
