@@ -12,7 +12,12 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <sys/mman.h>
 #include <vector>
+
+/// Whether arrays ask the kernel for huge pages, as NumPy's do: a token's rows of all heads fill a
+/// page or two of 4 KiB, so that each row of a head would be one more entry of the TLB.
+inline bool usesHugePages = true;
 
 /// Elements at 64 bytes, staggered so that no two arrays share the same addresses modulo 4 KiB.
 template <typename T> class Array {
@@ -21,8 +26,13 @@ public:
   explicit Array(int64_t size) : count(size) {
     static size_t stagger = 0;
     stagger = (stagger + 320) % 4096;
-    size_t bytes = (size_t(size) * sizeof(T) + 2 * 4096 - 1) / 4096 * 4096;
-    storage.reset(static_cast<char *>(std::aligned_alloc(4096, bytes)));
+    size_t bytes = size_t(size) * sizeof(T) + 4096;
+    constexpr size_t hugePage = size_t(1) << 21;
+    size_t page = usesHugePages && bytes >= hugePage ? hugePage : 4096;
+    bytes = (bytes + page - 1) / page * page;
+    storage.reset(static_cast<char *>(std::aligned_alloc(page, bytes)));
+    if (page == hugePage) // before the first touch; without them it works as well
+      (void)madvise(storage.get(), bytes, MADV_HUGEPAGE);
     start = reinterpret_cast<T *>(storage.get() + stagger);
     std::fill_n(start, size, T(0));
   }

@@ -258,6 +258,8 @@ Options parseOptions(std::vector<char *> &arguments) {
       options.quick = true;
     else if (argument == "--cpu-time")
       options.cpuTime = true;
+    else if (argument == "--small-pages")
+      usesHugePages = false;
     else
       others.push_back(arguments[i]);
   }

@@ -73,6 +73,12 @@ TargetDescription TargetDescription::get(Operation *op) {
   return description;
 }
 
+bool TargetDescription::isKnown(Operation *op) {
+  while (op && !op->hasAttr(DLTIDialect::kTargetSystemDescAttrName))
+    op = op->getParentOp();
+  return op;
+}
+
 void TargetDescription::attachTo(ModuleOp module) const {
   StringRef name = DLTIDialect::kTargetSystemDescAttrName;
   if (module->hasAttr(name))

@@ -117,7 +117,7 @@ def VectorizeLinalgPass : Pass<"linattn-vectorize-linalg"> {
            "Width of a vector register in bits; a power of two of at least 128. 0: the target's (see linattn-set-target)">,
     Option<"vectorRegisters", "vector-registers", "int64_t", /*default=*/"0", "Number of vector registers. 0: the target's">,
     Option<"unroll", "unroll", "int64_t", /*default=*/"4", "Vector registers per row of a tile; a power of two">,
-    Option<"bf16Dot", "bf16-dot", "bool", /*default=*/"false", "The target has AVX-512's dot instruction for pairs of bf16 numbers">];
+    Option<"bf16Dot", "bf16-dot", "bool", /*default=*/"false", "Use AVX-512's dot instruction for pairs of bf16 numbers; an error where the module's target lacks it">];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::LLVM::LLVMDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect",
                            "::mlir::x86vector::X86VectorDialect"];

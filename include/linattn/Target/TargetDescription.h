@@ -30,6 +30,9 @@ struct TargetDescription {
   /// What the module around `op` says (see `attachTo`); the values above for the rest.
   static TargetDescription get(Operation *op);
 
+  /// True if the module around `op` says what its target is.
+  static bool isKnown(Operation *op);
+
   /// Writes the description to the module's `dlti.target_system_spec`, as device "CPU", unless the
   /// module has that attribute.
   void attachTo(ModuleOp module) const;

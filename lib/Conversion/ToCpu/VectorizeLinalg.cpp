@@ -163,6 +163,11 @@ struct VectorizeLinalg : linattn::impl::VectorizeLinalgPassBase<VectorizeLinalg>
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
     VectorizeOptions options{unroll, TargetDescription::get(getOperation()), bf16Dot};
+    if (bf16Dot && !options.target.hasBf16Dot && TargetDescription::isKnown(getOperation())) {
+      getOperation()->emitError("bf16-dot needs a target with AVX-512's dot instruction for bf16 "
+                                "(avx512bf16), but the module's target has none");
+      return signalPassFailure();
+    }
     if (vectorBits != 0)
       options.target.vectorBits = vectorBits;
     if (vectorRegisters != 0)
