@@ -141,6 +141,19 @@ func.func @brackets_of_one_write(%q: tensor<8x2xf32>, %r: tensor<8x2xf32>, %w: t
 
 // -----
 
+// What the second one reads is solved for with another bracket: that has to be lowered where it is.
+// CHECK-LABEL: func.func @bracket_behind_a_solve(
+// CHECK-COUNT-2: scf.for %{{[^ ]+}} = %c0 to %c7
+func.func @bracket_behind_a_solve(%r: tensor<8x2xf32>, %w: tensor<8x2xf32>, %a: tensor<8x2xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
+  %b = linattn.bracket %r, %w decay %a subchunk 8 : tensor<8x2xf32>, tensor<8x2xf32> decay tensor<8x2xf32>
+  %m = linattn.bracket %r, %r : tensor<8x2xf32>, tensor<8x2xf32>
+  %x = linattn.solve %m, %r subchunk 8 : tensor<8x8xf32>, tensor<8x2xf32>
+  %c = linattn.bracket %x, %w decay %a subchunk 8 : tensor<8x2xf32>, tensor<8x2xf32> decay tensor<8x2xf32>
+  return %b, %c : tensor<8x8xf32>, tensor<8x8xf32>
+}
+
+// -----
+
 // Row i from the values before it, which decay from row to row; those behind it are 0 still.
 // CHECK-LABEL: func.func @weighted_sum_leaf(
 // CHECK-SAME:      %[[B:[^:]+]]: tensor<8x8xf32>, %[[C:[^:]+]]: tensor<8x4xf32>, %[[A:[^:]+]]: tensor<8x4xf32>)

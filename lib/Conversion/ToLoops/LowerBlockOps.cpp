@@ -9,6 +9,7 @@
 #include "linattn/IR/LinAttn.h"
 #include "linattn/Utils/TensorUtils.h"
 
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -283,6 +284,23 @@ struct LowerBracket : OpRewritePattern<BracketOp> {
   }
 
 private:
+  /// True if ops between `first` and `value`, which depends on them, have to be lowered themselves:
+  /// the driver would not see them any more in front of `first`.
+  static bool dependsOnBlockOps(Value value, Operation *first) {
+    BackwardSliceOptions options;
+    options.inclusive = true;
+    options.omitBlockArguments = true;
+    options.omitUsesFromAbove = false;
+    options.filter = [&](Operation *op) {
+      Operation *outer = first->getBlock()->findAncestorOpInBlock(*op);
+      return outer && first->isBeforeInBlock(outer);
+    };
+    SetVector<Operation *> slice;
+    return failed(getBackwardSlice(value, &slice, options)) ||
+           llvm::any_of(slice,
+                        [](Operation *op) { return isa<BracketOp, WeightedSumOp, SolveOp>(op); });
+  }
+
   /// Later brackets of the same writes, if what they read can be had before the first.
   static void addGroup(PatternRewriter &rewriter, SmallVector<BracketOp> &group) {
     BracketOp first = group.front();
@@ -292,6 +310,7 @@ private:
           other.getWrites() == first.getWrites() && other.getDecay() == first.getDecay() &&
           other.getSubchunk() == first.getSubchunk() &&
           other.getBf16Operands() == first.getBf16Operands() &&
+          !dependsOnBlockOps(other.getReads(), first) &&
           succeeded(moveValueDefinitions(rewriter, other.getReads(), first)))
         group.push_back(other);
   }
