@@ -33,8 +33,8 @@ static void addLoopPasses(OpPassManager &pm, const CpuPipelineOptions &options) 
   if (options.chunk > 0)
     pm.addPass(createChunkPass({Strategy::chunk, options.chunk, options.subchunk,
                                 OperandPrecision::f32, /*splitTail=*/true}));
-  pm.addPass(
-      createCSEPass()); // writes that depend on one read are solved for with the same products
+  // Writes that depend on one read are solved for with the same products.
+  pm.addPass(createCSEPass());
   pm.addPass(createColumnsLastPass());
   // Tiles of whole rows of registers, as many as the vectoriser takes at once on any target.
   pm.addPass(createTileColumnsPass({options.tileBytes, /*columns=*/64}));

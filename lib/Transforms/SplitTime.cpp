@@ -420,6 +420,10 @@ struct Obstacle {
 
 } // namespace
 
+/// What else there is for too few tasks.
+static constexpr StringLiteral useColumns =
+    "; tiles of value columns may run in parallel instead (linattn-split-value)";
+
 static std::optional<Obstacle> findObstacle(RecurrenceOp op, const StateGraph &graph,
                                             unsigned index) {
   std::string state = ("state #" + Twine(index)).str();
@@ -431,12 +435,12 @@ static std::optional<Obstacle> findObstacle(RecurrenceOp op, const StateGraph &g
     Operation *step = value.getDefiningOp();
     if (!isa_and_nonnull<DecayOp, WriteOp>(step))
       return Obstacle{step ? step : op, "the new value of " + state +
-                                            " does not come from the old one by decays and writes"};
+                                            " does not come from the old one by decays and writes" +
+                                            useColumns.str()};
     for (Value operand : step->getOperands().drop_front())
       if (graph.getSources(operand).any())
         return Obstacle{step, (isa<WriteOp>(step) ? "a write to " : "a decay of ") + state +
-                                  " depends on a state; tiles of value columns may run in "
-                                  "parallel instead (linattn-split-value)"};
+                                  " depends on a state" + useColumns.str()};
     value = step->getOperand(0);
   }
   return std::nullopt;
@@ -446,7 +450,8 @@ static std::optional<Obstacle> findObstacle(RecurrenceOp op) {
   if (op.getSegments())
     return Obstacle{op, "its sequences are packed, and run in parallel as they are"};
   if (!op.getCheckpoints().empty())
-    return Obstacle{op, "it has checkpoints, which are counted from the first token on"};
+    return Obstacle{op, "it has checkpoints, which are counted from the first token on" +
+                            useColumns.str()};
   if (op.getStates().empty())
     return Obstacle{op, "it has no state"};
   StateGraph graph(op);

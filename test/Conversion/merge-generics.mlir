@@ -179,3 +179,46 @@ func.func @equal_results(%a: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf3
   } -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>)
   return %r#0, %r#1, %r#2 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
 }
+
+// The second op reads an entry of the first one's result beside its own: two passes.
+// CHECK-LABEL: func @reads_another_entry
+// CHECK:         %[[X:.+]] = linalg.generic
+// CHECK:         linalg.generic {{.*}} ins(%[[X]] :
+// CHECK:           tensor.extract %[[X]]
+func.func @reads_another_entry(%a: tensor<4x8xf32>, %i: index) -> tensor<4x8xf32> {
+  %e = tensor.empty() : tensor<4x8xf32>
+  %x = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%a : tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %n = math.exp %in : f32
+    linalg.yield %n : f32
+  } -> tensor<4x8xf32>
+  %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %other = tensor.extract %x[%i, %i] : tensor<4x8xf32>
+    %n = arith.mulf %in, %other : f32
+    linalg.yield %n : f32
+  } -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// What another block needs as well is a second result.
+// CHECK-LABEL: func @used_in_another_block
+// CHECK:         %[[BOTH:.+]]:2 = linalg.generic
+// CHECK-NOT:     linalg.generic
+// CHECK:         return %[[BOTH]]#0, %[[BOTH]]#1
+func.func @used_in_another_block(%a: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %e = tensor.empty() : tensor<4x8xf32>
+  %x = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%a : tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %n = math.exp %in : f32
+    linalg.yield %n : f32
+  } -> tensor<4x8xf32>
+  %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %n = math.sqrt %in : f32
+    linalg.yield %n : f32
+  } -> tensor<4x8xf32>
+  cf.br ^bb1
+^bb1:
+  return %x, %y : tensor<4x8xf32>, tensor<4x8xf32>
+}

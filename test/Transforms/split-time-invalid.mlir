@@ -47,7 +47,7 @@ func.func @decay_depends_on_another_state(%k: tensor<?x8xf32>, %v: tensor<?x8xf3
 
 #vec = affine_map<(t, d) -> (t, d)>
 func.func @state_of_the_token_before(%v: tensor<?x8xf32>, %o: tensor<?x8xf32>, %s: tensor<8xf32>) -> (tensor<?x8xf32>, tensor<8xf32>) {
-  // expected-remark @below {{the new value of state #0 does not come from the old one by decays and writes}}
+  // expected-remark @below {{the new value of state #0 does not come from the old one by decays and writes; tiles of value columns may run in parallel instead (linattn-split-value)}}
   %r:2 = linattn.recurrence [time]
       ins(%v via #vec : tensor<?x8xf32> as %vt : tensor<8xf32>)
       outs(%o via #vec : tensor<?x8xf32>)
@@ -66,7 +66,7 @@ func.func @running_maximum(%v: tensor<?x8xf32>, %o: tensor<?x8xf32>, %s: tensor<
       ins(%v via #vec : tensor<?x8xf32> as %vt : tensor<8xf32>)
       outs(%o via #vec : tensor<?x8xf32>)
       states(%s via affine_map<(t, d) -> (d)> : tensor<8xf32> as %S : tensor<8xf32>) {
-    // expected-remark @below {{the new value of state #0 does not come from the old one by decays and writes}}
+    // expected-remark @below {{the new value of state #0 does not come from the old one by decays and writes; tiles of value columns may run in parallel instead (linattn-split-value)}}
     %y = arith.maximumf %S, %vt : tensor<8xf32>
     linattn.yield %y, %y : tensor<8xf32>, tensor<8xf32>
   }
@@ -123,7 +123,7 @@ func.func @packed(%k: tensor<?x8xf32>, %cu: tensor<3xi32>, %o: tensor<?x8xf32>, 
 #vec = affine_map<(t, d) -> (t, d)>
 #mat = affine_map<(t, k, v) -> (k, v)>
 func.func @checkpoints(%k: tensor<?x8xf32>, %o: tensor<?x8xf32>, %s: tensor<8x8xf32>, %c: tensor<?x8x8xf32>) -> (tensor<?x8xf32>, tensor<?x8x8xf32>) {
-  // expected-remark @below {{it has checkpoints, which are counted from the first token on}}
+  // expected-remark @below {{it has checkpoints, which are counted from the first token on; tiles of value columns may run in parallel instead (linattn-split-value)}}
   %r:3 = linattn.recurrence [time]
       ins(%k via #vec : tensor<?x8xf32> as %kt : tensor<8xf32>)
       outs(%o via #vec : tensor<?x8xf32>)

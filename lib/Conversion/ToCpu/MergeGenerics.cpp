@@ -91,8 +91,10 @@ LogicalResult mlir::linattn::mergeIntoConsumer(RewriterBase &rewriter, GenericOp
   if (dependsOn(consumer, producer))
     return rewriter.notifyMatchFailure(consumer, "depends on the producer in another way, too");
   for (Operation *user : producer->getUsers()) {
+    // Null in a block behind this one. A use in the consumer's region reads more than its own
+    // entry.
     Operation *outer = consumer->getBlock()->findAncestorOpInBlock(*user);
-    if (outer != consumer && outer->isBeforeInBlock(consumer))
+    if (user != consumer && outer && !consumer->isBeforeInBlock(outer))
       return rewriter.notifyMatchFailure(consumer, "the producer is needed before");
   }
 

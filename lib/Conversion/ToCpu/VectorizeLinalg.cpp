@@ -164,8 +164,10 @@ struct VectorizeLinalg : linattn::impl::VectorizeLinalgPassBase<VectorizeLinalg>
     IRRewriter rewriter(&getContext());
     VectorizeOptions options{unroll, TargetDescription::get(getOperation()), bf16Dot};
     if (bf16Dot && !options.target.hasBf16Dot && TargetDescription::isKnown(getOperation())) {
-      getOperation()->emitError("bf16-dot needs a target with AVX-512's dot instruction for bf16 "
-                                "(avx512bf16), but the module's target has none");
+      getOperation()->emitError(
+          "bf16-dot needs a target with AVX-512's dot instruction for bf16 "
+          "(avx512bf16), but the module's target has none; without the option "
+          "products are multiply-adds");
       return signalPassFailure();
     }
     if (vectorBits != 0)

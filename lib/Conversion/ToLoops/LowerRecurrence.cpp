@@ -362,9 +362,9 @@ SmallVector<Value> LoopBuilder::buildPoint(ArrayRef<OpFoldResult> ivs, const Seq
   }
 
   inlineShared(start);
+  int64_t step = op.getStep().value_or(1);
   // The loop carries outs, checkpoints and the slices of the states; the states' slots wait
   // outside.
-  int64_t step = op.getStep().value_or(1);
   SmallVector<Value> carried;
   for (size_t i = 0; i < tensors.size(); ++i) {
     if (inits[i].kind != InitKind::state) {
